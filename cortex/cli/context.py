@@ -1,0 +1,42 @@
+"""`cortex context`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from dataclasses import asdict
+
+from .options import add_filters, add_json, add_query, at_least, filters, query_text
+from .output import counted, print_json, say, tell_what_lacks, visible
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    add_query(parser)
+    parser.add_argument(
+        "--budget", type=at_least(0), metavar="N", help="tokens that the whole text may have"
+    )
+    parser.add_argument(
+        "--top-k", type=at_least(1), metavar="N", help="how many hits to choose from"
+    )
+    add_json(parser)
+    add_filters(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    text, chosen = query_text(args), filters(args)
+    from ..app import Cortex
+
+    context = Cortex.open(args.config, env=os.environ).build_context(
+        text, args.budget, args.top_k, chosen
+    )
+    if args.json:
+        print_json(asdict(context))
+    elif context.text:
+        print(visible(context.text, keep="\n\t").rstrip("\n"))
+    tell_what_lacks(context.unavailable, context.warnings)
+    if not args.quiet:
+        cited = "nothing found"
+        if context.citations:
+            cited = counted(len(context.citations), "citation")
+        say(f"{cited}, {context.tokens:,} of {context.budget:,} tokens")
+    return 0

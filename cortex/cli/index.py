@@ -1,0 +1,47 @@
+"""`cortex index`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from dataclasses import asdict
+
+from .options import add_json
+from .output import counted, print_json, visible
+from .progress import progress_for
+
+SHOWN = 10  # problems that are listed in full; --json lists all
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--force", action="store_true", help="read every note again")
+    add_json(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    from ..app import Cortex
+
+    report = Cortex.open(args.config, env=os.environ).index(args.force, progress_for(args))
+    code = 1 if report.kept else 0
+    if args.json:
+        print_json(asdict(report))
+        return code
+    print(
+        f"{counted(report.notes, 'note')}, {counted(report.chunks, 'chunk')}: "
+        f"{report.added:,} added, {report.changed:,} changed, {report.removed:,} removed, "
+        f"{report.unchanged:,} unchanged ({report.seconds:.1f} s)"
+    )
+    if report.kept:
+        print(f"{counted(len(report.kept), 'note')} could not be read and kept the last chunks:")
+        for path in report.kept[:SHOWN]:
+            print(f"  {visible(path)}")
+    if report.problems:
+        notes = len({problem.note for problem in report.problems})
+        problems = counted(len(report.problems), "problem")
+        print(f"{problems} in {counted(notes, 'note')}, which are indexed all the same:")
+        for problem in report.problems[:SHOWN]:
+            place = problem.note if problem.line is None else f"{problem.note}:{problem.line}"
+            print(f"  {visible(place)}  {visible(problem.message)} [{problem.code}]")
+        if len(report.problems) > SHOWN:
+            print(f"  and {len(report.problems) - SHOWN:,} more; all of them: cortex index --json")
+    return code

@@ -1,0 +1,62 @@
+"""`cortex model fetch | list | verify`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+
+from ..types import Json
+from .options import add_json
+from .output import print_json, visible
+from .progress import progress_for
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    actions = parser.add_subparsers(dest="action", metavar="fetch | list | verify", required=True)
+    for name, about in (
+        ("fetch", "get the weights of the default model, checked by hash; uses the network"),
+        ("list", "the models that can be chosen"),
+        ("verify", "read the weights of the default model and compare their hashes"),
+    ):
+        add_json(actions.add_parser(name, help=about))
+
+
+def run(args: argparse.Namespace) -> int:
+    from ..app import Cortex
+
+    cortex = Cortex.open(args.config, env=os.environ)
+    if args.action == "fetch":
+        folder = str(cortex.fetch_model(progress_for(args)))
+        if args.json:
+            print_json({"folder": folder})
+        else:
+            print(f"the default model is in {visible(folder)}")
+        return 0
+    if args.action == "list":
+        models = cortex.models()
+        if args.json:
+            print_json({"models": models})
+        else:
+            print("\n".join(_line(model) for model in models))
+        return 0
+    files = cortex.verify_model()
+    if args.json:
+        rows = [{"file": name, "right": right, "seen": seen} for name, right, seen in files]
+        print_json({"files": rows})
+    else:
+        for name, right, seen in files:
+            print(visible(f"{'right' if right else 'wrong'}  {name}: {seen}"))
+    return 0 if all(right for _, right, _ in files) else 1
+
+
+def _line(model: dict[str, Json]) -> str:
+    """`* name: here, 384 dimensions, en`; the star marks the one that config chooses."""
+    about = []
+    if model["available"] is not None:
+        about.append("here" if model["available"] else f"not here; run: {model['get']}")
+    if model.get("dimensions"):
+        about.append(f"{model['dimensions']} dimensions")
+    if "languages" in model:
+        about.append(", ".join(model["languages"]) or "many languages")
+    mark = "*" if model["chosen"] else " "
+    return visible(f"{mark} {model['name']}" + (f": {', '.join(about)}" if about else ""))

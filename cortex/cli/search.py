@@ -1,0 +1,122 @@
+"""`cortex search`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+
+from ..types import ChannelTrace, Hit, Json, SearchResult, Trace
+from .options import (
+    add_filters,
+    add_json,
+    add_query,
+    at_least,
+    comma_separated,
+    filters,
+    query_text,
+)
+from .output import marked, may_style, print_json, tell_what_lacks, visible
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    add_query(parser)
+    parser.add_argument("--top-k", type=at_least(1), metavar="N", help="how many hits to show")
+    parser.add_argument(
+        "--no-boost", action="store_true", help="rank without recency, importance and penalties"
+    )
+    parser.add_argument("--channels", metavar="A,B", help="only these of: bm25, vector, graph")
+    add_json(parser)
+    add_filters(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    text, chosen = query_text(args), filters(args)
+    channels = None if args.channels is None else tuple(comma_separated(args.channels))
+    from ..app import Cortex
+
+    result = Cortex.open(args.config, env=os.environ).search(
+        text, args.top_k, chosen, boosts=not args.no_boost, channels=channels
+    )
+    if args.json:
+        print_json(_document(result))
+    else:
+        style = may_style(sys.stdout)
+        for rank, hit in enumerate(result.hits, 1):
+            print(_lines(rank, hit, style))
+        if not result.hits:
+            print("nothing found")
+    tell_what_lacks(result.unavailable, result.warnings)
+    return 0
+
+
+def _lines(rank: int, hit: Hit, style: bool) -> str:
+    """Three lines: where it is, what matched, why it stands here."""
+    place = f"{hit.chunk.note}:{hit.chunk.start_line}"
+    lines = [
+        f"{rank}. {visible(hit.chunk.place)}  ({visible(place)})  {hit.score:.4f}",
+        f"   {marked(hit.snippet, hit.matches, style)}",
+        f"   why: {_why(hit.trace)}",
+    ]
+    return "\n".join(line for line in lines if line.strip())
+
+
+def _why(trace: Trace) -> str:
+    channels = ", ".join(f"{name} #{given.rank}" for name, given in trace.channels.items())
+    factors = [f"{name} x {factor:.2f}" for name, factor in trace.factors.items()]
+    return visible("; ".join([channels, *factors]))
+
+
+def _document(result: SearchResult) -> dict[str, Json]:
+    return {
+        "query": result.query,
+        "count": len(result.hits),
+        "generation": result.generation,
+        "results": [_entry(rank, hit) for rank, hit in enumerate(result.hits, 1)],
+        "channels": {
+            "ran": list(result.ran),
+            "unavailable": [
+                {"what": missing.what, "why": missing.why} for missing in result.unavailable
+            ],
+        },
+        "warnings": list(result.warnings),
+        "timings_ms": dict(result.timings_ms),
+    }
+
+
+def _entry(rank: int, hit: Hit) -> dict[str, Json]:
+    chunk = hit.chunk
+    return {
+        "rank": rank,
+        "chunk_id": chunk.id,
+        "file": chunk.note,
+        "title": chunk.title,
+        "heading_path": list(chunk.heading_path),
+        "heading": chunk.heading_path[-1] if chunk.heading_path else None,
+        "start_line": chunk.start_line,
+        "end_line": chunk.end_line,
+        "snippet": hit.snippet,
+        "text": chunk.text,
+        "score": hit.score,
+        "evidence": hit.evidence,
+        "trace": {
+            "channels": {name: _channel(given) for name, given in hit.trace.channels.items()},
+            "fused": hit.trace.fused,
+            "factors": dict(hit.trace.factors),
+            "notes": dict(hit.trace.notes),
+        },
+        "tags": list(chunk.tags),
+        "frontmatter": dict(hit.meta),
+        "modified": hit.modified,
+    }
+
+
+def _channel(given: ChannelTrace) -> dict[str, Json]:
+    return {
+        "rank": given.rank,
+        "score": given.score,
+        "calibrated": given.calibrated,
+        "effective_rank": given.effective_rank,
+        "weight": given.weight,
+        "contribution": given.contribution,
+    }

@@ -1,0 +1,31 @@
+"""The settings: find, parse and check them."""
+
+from __future__ import annotations
+
+from .load import load
+from .schema import (
+    Config,
+    ContextBuilderConfig,
+    EmbeddingsConfig,
+    EndpointConfig,
+    HermesMemoryConfig,
+    IndexConfig,
+    SearchConfig,
+    StaticFile,
+    VaultConfig,
+    require_vault,
+)
+
+__all__ = [
+    "Config",
+    "ContextBuilderConfig",
+    "EmbeddingsConfig",
+    "EndpointConfig",
+    "HermesMemoryConfig",
+    "IndexConfig",
+    "SearchConfig",
+    "StaticFile",
+    "VaultConfig",
+    "load",
+    "require_vault",
+]

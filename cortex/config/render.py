@@ -1,0 +1,87 @@
+"""Settings as text: the commented file that init writes, and what is in force."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from ..types import Json
+from .schema import SECTIONS, Config, Setting
+
+_HEAD = """\
+# Settings of Cortex. What is commented out shows the default: take the "# " away to change it.
+# In paths, ~ and $NAME are expanded and $$ is a dollar sign; a relative path starts at the folder
+# of this file. See what is in force with: cortex config show
+"""
+
+
+def commented(vault: Path) -> str:
+    """A config for `vault`: what people set first is set, all the rest is there to uncomment."""
+    path = str(vault).replace("$", "$$")
+    given = {("vault", "path"): path, ("vault", "include_folders"): []}
+    given["vault", "exclude_folders"] = []
+    lines = [_HEAD.rstrip("\n")]
+    for name, kind in SECTIONS.items():
+        lines += ["", f"{name}:", *_commented_section(kind(), (name,), given)]
+    return "\n".join(lines) + "\n"
+
+
+def _commented_section(section: Any, where: tuple[str, ...], given: dict[Any, Any]) -> list[str]:
+    lines, indent = [], "  " * len(where)
+    for item in fields(section):
+        value = getattr(section, item.name)
+        if is_dataclass(value):
+            lines.append(f"{indent}{item.name}:")
+            lines += _commented_section(value, (*where, item.name), given)
+            continue
+        about: Setting = item.metadata["setting"]
+        if about.meaning:
+            lines.append(f"{indent}# {about.meaning}{_range(about)}")
+        key = (*where, item.name)
+        if key in given:
+            lines.append(f"{indent}{item.name}: {_scalar(given[key])}")
+        else:
+            lines.append(f"{indent}# {item.name}: {_scalar(_plain(value))}")
+    return lines
+
+
+def _range(about: Setting) -> str:
+    """` (0 to 3 hops)`: what a reader needs before changing a number."""
+    unit = f" {about.unit}" if about.unit else ""
+    if about.high is not None:
+        low = f"more than {about.above:g}" if about.above is not None else f"{about.low or 0:g}"
+        return f" ({low} to {about.high:.10g}{unit})"
+    return f" ({about.unit})" if about.unit else ""
+
+
+def in_force(config: Config) -> dict[str, Json]:
+    """Every section and its values, JSON-safe."""
+    return {name: _plain(getattr(config, name)) for name in SECTIONS}
+
+
+def as_yaml(sections: dict[str, Json]) -> str:
+    text: str = yaml.safe_dump(sections, allow_unicode=True, sort_keys=False, width=math.inf)
+    return text
+
+
+def _plain(value: Any) -> Json:
+    if is_dataclass(value):
+        return {item.name: _plain(getattr(value, item.name)) for item in fields(value)}
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    return str(value) if isinstance(value, Path) else value
+
+
+def _scalar(value: Json) -> str:
+    """On one line and quoted, so that no character in it is YAML's."""
+    if value is None:
+        return "null"
+    style = '"' if isinstance(value, str) else None
+    text: str = yaml.safe_dump(
+        value, default_style=style, default_flow_style=True, allow_unicode=True, width=math.inf
+    )
+    return text.removesuffix("...\n").strip()

@@ -1,0 +1,234 @@
+"""The settings: each field stands with its default, its unit, its range and what it means."""
+
+# ruff: noqa: RUF009  (setting() is dataclasses.field, which ruff knows by that name alone)
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from ..errors import UsageError
+
+# Sections that other parts of Cortex read: they may stand in the file; nothing here checks them.
+OTHER_SECTIONS = ("hooks", "cron", "logging", "tools", "loop", "inject")
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What a field's metadata says about its value."""
+
+    meaning: str  # one line, for the commented config
+    unit: str = ""
+    low: float | None = None  # inclusive
+    high: float | None = None  # inclusive
+    above: float | None = None  # exclusive
+    pattern: str = ""  # a regular expression that the whole text matches
+    choices: str = ""  # what `pattern` allows, in words
+    base: Literal["config", "state"] = "config"  # the folder that a relative default path starts at
+    may_be_path: bool = False  # a text that starts like a path is expanded as one
+
+
+def setting(default: Any, meaning: str, **about: Any) -> Any:
+    """A dataclass field; `about` are the other fields of Setting."""
+    return field(default=default, metadata={"setting": Setting(meaning, **about)})
+
+
+@dataclass(frozen=True, slots=True)
+class VaultConfig:
+    path: Path | None = setting(None, "the folder of your notes")
+    include_folders: tuple[str, ...] = setting(
+        (), "globs; a bare name means that folder at the root; empty means everything"
+    )
+    exclude_folders: tuple[str, ...] = setting((), "globs, as above; they win over include_folders")
+    allow_symlinks_outside: bool = setting(False, "follow links that lead out of the vault")
+
+
+@dataclass(frozen=True, slots=True)
+class HermesMemoryConfig:
+    memory_path: Path | None = setting(None, "MEMORY.md; only read")
+    user_path: Path | None = setting(None, "USER.md; only read")
+    soul_path: Path | None = setting(None, "SOUL.md; only read")
+
+
+@dataclass(frozen=True, slots=True)
+class IndexConfig:
+    chunks_path: Path = setting(
+        Path("chunks.jsonl"), "its folder is the state folder, which holds all that Cortex builds"
+    )
+    chroma_path: Path = setting(Path("chroma"), "the vector store", base="state")
+    collection: str = setting(
+        "cortex-vault",
+        "the name of the Chroma collection",
+        pattern=r"[A-Za-z0-9][A-Za-z0-9._-]{1,510}[A-Za-z0-9]",
+        choices="3 to 512 letters, digits, dots, dashes or underscores",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointConfig:
+    url: str = setting(
+        "",
+        "an OpenAI-compatible service, e.g. https://host/v1; empty means the model runs here",
+        pattern=r"(https?://[^\s/@]+(/\S*)?)?",
+        choices="an http or https address without a user name or key in it",
+    )
+    api_key_env: str = setting(
+        "",
+        "the NAME of the environment variable that holds the key",
+        pattern=r"([A-Za-z_][A-Za-z0-9_]*)?",
+        choices="the name of an environment variable, not the key itself",
+    )
+    timeout_s: float = setting(30.0, "for one request", unit="seconds", above=0, high=3600)
+    retries: int = setting(3, "after the first try", low=0, high=20)
+    dimensions: int | None = setting(
+        None, "ask for vectors of this length, if the service can", low=1, high=65536
+    )
+    window: int = setting(
+        512, "what the model reads of one text", unit="tokens", low=16, high=1000000
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingsConfig:
+    model: str = setting(
+        "sentence-transformers/all-MiniLM-L6-v2",
+        "the default needs no torch; any other sentence-transformers model by name or folder",
+        pattern=r"\S(.*\S)?",
+        choices="the name of a model, or its folder",
+        may_be_path=True,
+    )
+    device: str = setting(
+        "auto",
+        "where a sentence-transformers model runs",
+        pattern=r"auto|cpu|mps|cuda(:\d+)?",
+        choices="auto, cpu, cuda, cuda:N or mps",
+    )
+    cache_folder: Path = setting(Path("models"), "where weights are kept", base="state")
+    local_files_only: bool | Literal["auto"] = setting(
+        "auto", "true never fetches weights, auto fetches what is missing"
+    )
+    batch_size: int = setting(32, "encoded at once", unit="texts", low=1, high=4096)
+    endpoint: EndpointConfig = EndpointConfig()
+
+
+@dataclass(frozen=True, slots=True)
+class SearchConfig:
+    top_k: int = setting(20, "how many hits a search gives", low=1, high=10000)
+    bm25_weight: float = setting(0.5, "0 turns the keyword channel off", low=0, high=2)
+    vector_weight: float = setting(0.5, "0 turns the vector channel off", low=0, high=2)
+    graph_weight: float = setting(0.2, "0 turns the link channel off", low=0, high=5)
+    rrf_k: int = setting(60, "weight / (k + rank)", unit="ranks", low=1, high=10000)
+    fetch_multiplier: int = setting(6, "each channel ranks top_k times this", low=1, high=100)
+    wikilink_traversal: int = setting(
+        2, "how far the link channel goes; 0 turns it off", unit="hops", low=0, high=3
+    )
+    recency_boost: bool = setting(True, "lift notes that were verified or changed lately")
+    recency_max_boost: float = setting(0.20, "for a note of today", low=0, high=5)
+    recency_half_life_days: float = setting(90.0, "half the boost is left", unit="days", above=0)
+    importance_boost: bool = setting(True, "lift notes whose importance is above 1")
+    importance_max_boost: float = setting(0.30, "for importance 5", low=0, high=5)
+    max_boost_multiplier: float = setting(1.20, "both boosts together", low=1, high=2)
+    link_chunk_penalty: float = setting(
+        0.75, "factor for chunks that are lists of links; 1 is off", above=0, high=1
+    )
+    rank: Literal["calibrated", "ordinal"] = setting(
+        "calibrated", "calibrated goes by how far apart scores are, ordinal by their order alone"
+    )
+    lexical_engine: Literal["tantivy", "rank_bm25"] = setting(
+        "tantivy", "rank_bm25 keeps no index on disk, and costs seconds a process"
+    )
+    vector_engine: Literal["auto", "exact", "chroma"] = setting(
+        "auto", "auto is exact up to chroma_min_vectors and Chroma beyond"
+    )
+    min_score: float = setting(
+        0.0, "leave out hits below this share of the best score", low=0, high=1
+    )
+    chroma_min_vectors: int = setting(200000, "see vector_engine", low=0)
+
+
+@dataclass(frozen=True, slots=True)
+class StaticFile:
+    """A file that stands in a context whole, whatever was asked."""
+
+    label: str = setting("", "its heading", pattern=r"\S(.*\S)?", choices="some text")
+    path: Path | None = setting(None, "the file")
+    enabled: bool = setting(True, "false is as if it were not there")
+    order: int = setting(100, "lower comes first", low=0)
+    budget: int | None = setting(None, "either this", unit="tokens", low=1)
+    max_bytes: int | None = setting(None, "or this", unit="bytes", low=1)
+    optional: bool = setting(True, "false makes it an error if the file is missing")
+
+
+@dataclass(frozen=True, slots=True)
+class ContextBuilderConfig:
+    token_budget: int = setting(
+        4000, "hard ceiling on the text, headers included", unit="tokens", low=1, high=10000000
+    )
+    cite_sources: bool = setting(True, "name note, heading and lines of each piece")
+    include_hermes_memory: bool = setting(False, "put the files of hermes_memory in front")
+    include_static_files: tuple[StaticFile, ...] = setting((), "files to put in front")
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """Every setting, and where it came from. All paths are absolute."""
+
+    path: Path  # the file these settings were read from
+    state: Path  # the folder that holds all that Cortex builds: that of index.chunks_path
+    vault: VaultConfig
+    index: IndexConfig
+    embeddings: EmbeddingsConfig
+    search: SearchConfig
+    context_builder: ContextBuilderConfig
+    hermes_memory: HermesMemoryConfig
+
+
+SECTIONS: dict[str, type] = {
+    "vault": VaultConfig,
+    "index": IndexConfig,
+    "embeddings": EmbeddingsConfig,
+    "search": SearchConfig,
+    "context_builder": ContextBuilderConfig,
+    "hermes_memory": HermesMemoryConfig,
+}
+
+
+def contradictions(config: Config) -> list[tuple[str, str]]:
+    """Settings that are each in range and together make no sense, as (YAML path, what is wrong)."""
+    found = []
+    search = config.search
+    total = search.bm25_weight + search.vector_weight
+    if total == 0:
+        found.append(("search.bm25_weight", "and search.vector_weight must not both be 0"))
+    elif not 0.5 <= total <= 2.0:
+        found.append(
+            (
+                "search.bm25_weight",
+                f"and search.vector_weight must add up to 0.5 to 2, not {total:g}",
+            )
+        )
+    for number, file in enumerate(config.context_builder.include_static_files):
+        where = f"context_builder.include_static_files[{number}]"
+        if file.label == "":
+            found.append((where, "needs a label"))
+        if file.path is None:
+            found.append((where, "needs a path"))
+        elif file.enabled and not file.optional and not os.path.isfile(file.path):
+            found.append((f"{where}.path", f"there is no file {file.path}"))
+        if file.budget is not None and file.max_bytes is not None:
+            found.append((where, "takes a budget or max_bytes, not both"))
+    return found
+
+
+def require_vault(config: Config) -> Path:
+    """The vault's folder. Raises UsageError if none is set or it is not there."""
+    vault = config.vault.path
+    if vault is None:
+        raise UsageError(
+            f"{config.path} names no vault; add the folder of your notes there as vault.path"
+        )
+    if not os.path.isdir(vault):
+        what = "is not a folder" if os.path.lexists(vault) else "does not exist"
+        raise UsageError(f"the vault {vault} {what}; set vault.path in {config.path}")
+    return vault

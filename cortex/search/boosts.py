@@ -1,0 +1,96 @@
+"""What a note says of itself as factors on its score. What it does not say is neutral."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ..types import Chunk, Json
+from ..vault.frontmatter import importance_of, updated_of
+
+INACTIVE = frozenset({"superseded", "deprecated", "archived", "stale"})
+INACTIVE_FACTOR = 0.85  # a note that says it no longer holds stands behind its equals
+
+_LINK_HEADINGS = frozenset(
+    """link links related relation relations reference references see\u00a0also weblinks verweise
+    siehe\u00a0auch verwandt verwandtes referenzen quellen liens voir\u00a0aussi enlaces
+    véase\u00a0también 関連 参考 相关 链接 参见""".split()
+)
+_LINK_WORDS = re.compile(
+    r"\b(links?|linked|relat\w+|referenc\w+|verweis\w*|verlink\w*|liens?|enlaces?)\b|関連|相关|链接",
+    re.IGNORECASE,
+)
+_LINK = re.compile(r"!?\[\[[^\[\]\n]*\]\]|\[[^\[\]\n]*\]\([^()\n]*\)")
+_BULLET_LINK = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+(?:\[[ xX]\]\s+)?!?\[\[.*\]\]")
+
+
+@dataclass(frozen=True, slots=True)
+class BoostSettings:
+    recency: bool = True
+    recency_max: float = 0.20
+    half_life_days: float = 90.0
+    importance: bool = True
+    importance_max: float = 0.30
+    max_multiplier: float = 1.20  # of recency and importance together
+    link_chunk_penalty: float = 0.75
+
+
+def factors(
+    chunk: Chunk,
+    frontmatter: Mapping[str, Json],
+    query: str,
+    today: dt.date,
+    settings: BoostSettings,
+    *,
+    status_is_filtered: bool = False,
+) -> tuple[dict[str, float], dict[str, Json]]:
+    """(factors to multiply, remarks on them). Only those that apply; their product is final.
+
+    recency = 1 + max * 2 ** (-age / half life), a date to come counts as today. importance = 1 +
+    (importance - 1) / 4 * max. Where their product passes the cap, `cap` brings it back to it.
+    """
+    found: dict[str, float] = {}
+    remarks: dict[str, Json] = {}
+    if settings.recency and (date := updated_of(frontmatter)) is not None:
+        age = max((today - date).days, 0)
+        found["recency"] = 1 + settings.recency_max * 0.5 ** (age / settings.half_life_days)
+    if settings.importance and (value := importance_of(frontmatter)) is not None:
+        found["importance"] = 1 + (value - 1) / 4 * settings.importance_max
+    product = found.get("recency", 1.0) * found.get("importance", 1.0)
+    if product > settings.max_multiplier:
+        found["cap"] = settings.max_multiplier / product
+    status = frontmatter.get("status")
+    if not status_is_filtered and isinstance(status, str) and status.casefold() in INACTIVE:
+        found["status"] = INACTIVE_FACTOR
+        remarks["status"] = status
+    if settings.link_chunk_penalty < 1 and not _LINK_WORDS.search(query):
+        reason = link_list_reason(chunk)
+        if reason:
+            found["quality"] = settings.link_chunk_penalty
+            remarks["quality"] = reason
+    return found, remarks
+
+
+def link_list_reason(chunk: Chunk) -> str | None:
+    """Why a chunk is hardly more than links to other notes; None if it is not."""
+    if any(
+        " ".join(heading.casefold().split()).replace(" ", "\u00a0") in _LINK_HEADINGS
+        or heading.casefold().strip() in _LINK_HEADINGS
+        for heading in chunk.heading_path[-1:]
+    ):
+        return "link_heading"
+    if "[[" not in chunk.text:
+        return None
+    lines = [line for line in chunk.text.splitlines() if line.strip()]
+    bullets = sum(1 for line in lines if _BULLET_LINK.match(line))
+    if bullets >= max(2, 0.6 * len(lines)):
+        return "wikilink_bullet_list"
+    links = _LINK.findall(chunk.text)
+    if len(links) >= 2:
+        rest = _LINK.sub(" ", chunk.text)
+        inside = len(chunk.text) - len(rest)
+        if len(rest.split()) <= 12 and inside >= 0.35 * len(chunk.text):
+            return "wikilink_dense_short_chunk"
+    return None

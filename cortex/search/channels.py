@@ -1,0 +1,235 @@
+"""The three ways to rank: words, vectors and links. Formulas and their measurements: ARCHITECTURE.md."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..embedder.vectors import ExactVectors
+from ..errors import Damaged
+from ..indexer.tokens import LexicalQuery
+from ..protocols import LexicalIndex, VectorStore, Vectors
+from ..state import Stamp
+
+CHANNELS = ("bm25", "vector", "graph")
+
+CHUNK_SHARE = 0.2  # of a chunk's own BM25 beside its note's
+NOTE_COSINE_SHARE = 0.4  # of the cosine to the note's mean vector beside the chunk's own
+SMALL_VAULT = 30  # notes; below that the spread of cosines says nothing of the vector channel
+SMALL_VAULT_TRUST = 0.7
+TITLE_GAIN = 0.2  # for a note whose title the query names in full
+HOP_GAINS = (0.35, 0.175, 0.0875)  # for what the best notes link to, hop by hop
+SEEDS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Lexical:
+    """Notes and chunks by BM25. A chunk's score is its note's plus a share of its own."""
+
+    notes: Mapping[int, float]
+    chunks: Mapping[int, tuple[int, float]]  # chunk key -> (note key, own BM25)
+    best: float  # the highest score of any chunk; 0 when nothing matched
+
+
+def rank_lexical(
+    index: LexicalIndex, query: LexicalQuery, limit: int, allowed: Collection[int] | None
+) -> Lexical:
+    """The `limit` best notes and the chunks of them that match."""
+    notes = dict(index.rank_notes(query, limit, allowed))
+    chunks = {
+        chunk: (note, own)
+        for chunk, note, own in index.rank_chunks(query, 8 * limit, notes)
+        if note in notes
+    }
+    best = max(
+        max(notes.values(), default=0.0),
+        max((notes[note] + CHUNK_SHARE * own for note, own in chunks.values()), default=0.0),
+    )
+    return Lexical(notes, chunks, best)
+
+
+@dataclass(frozen=True, slots=True)
+class Dense:
+    """Every chunk, or the nearest ones, by cosine, and how far the best stands out."""
+
+    keys: NDArray[np.uint64]  # chunk keys, ascending
+    notes: NDArray[np.uint64]  # the note of each
+    scores: NDArray[np.float64]
+    mean: float  # of the notes' best scores
+    best: float  # among the notes allowed
+    trust: float  # 0 to 1.5: how far the best note stands out from the vault
+
+    def positions(self, chunks: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """Where each chunk key is in `keys`; -1 for one without a vector."""
+        if not len(self.keys):
+            return np.full(len(chunks), -1, dtype=np.int64)
+        at = np.searchsorted(self.keys, chunks)
+        at[at == len(self.keys)] = 0
+        return np.where(self.keys[at] == chunks, at, -1)
+
+    def calibrated(self, score: float) -> float:
+        """A score in [0, 1]: 0 at the vault's mean, 1 for the best."""
+        spread = self.best - self.mean
+        return min(max((score - self.mean) / spread, 0.0), 1.0) if spread > 1e-9 else 0.0
+
+
+class DenseRanker:
+    """The vector channel over exact vectors or over an approximate store."""
+
+    def __init__(self, vectors: ExactVectors, store: VectorStore | None = None) -> None:
+        self._vectors = vectors
+        self._store = store
+        self._order = np.argsort(vectors.chunk_keys, kind="stable")
+        self._keys = vectors.chunk_keys[self._order]
+        self._notes = vectors.note_keys[vectors.chunk_notes][self._order]
+
+    def rank(self, vector: Vectors, limit: int, allowed: Collection[int] | None) -> Dense:
+        """Scores of a query's unit vector, shape (dimensions,)."""
+        if self._store is not None:
+            return self._approximate(vector, limit, allowed)
+        scores = self._vectors.scores(vector)
+        if not len(scores.cosines):
+            return Dense(self._keys, self._notes, np.zeros(0), 0.0, 0.0, 0.0)
+        own = (1 - NOTE_COSINE_SHARE) * scores.cosines.astype(np.float64)
+        mixed = own + NOTE_COSINE_SHARE * scores.note_cosines[scores.chunk_notes]
+        first = np.flatnonzero(np.r_[True, np.diff(scores.chunk_notes) > 0])
+        by_note = np.maximum.reduceat(mixed, first)
+        keys, notes, ordered = self._keys, self._notes, mixed[self._order]
+        best = float(by_note.max())
+        if allowed is not None:
+            keep = np.isin(notes, np.fromiter(allowed, dtype=np.uint64, count=len(allowed)))
+            keys, notes, ordered = keys[keep], notes[keep], ordered[keep]
+            best = float(ordered.max()) if len(ordered) else 0.0
+        mean, spread = float(by_note.mean()), float(by_note.std())
+        return Dense(keys, notes, ordered, mean, best, _trust(len(by_note), best, mean, spread))
+
+    def _approximate(
+        self, vector: Vectors, limit: int, allowed: Collection[int] | None
+    ) -> Dense:
+        assert self._store is not None
+        found = sorted(self._store.nearest(vector, limit, allowed))
+        keys = np.array([chunk for chunk, _, _ in found], dtype=np.uint64)
+        notes = np.array([note for _, note, _ in found], dtype=np.uint64)
+        scores = np.array([cosine for _, _, cosine in found], dtype=np.float64)
+        mean, spread = self._vectors.moments(vector)
+        best = float(scores.max()) if len(scores) else 0.0
+        total = len(self._vectors.note_keys)
+        return Dense(keys, notes, scores, mean, best, _trust(total, best, mean, spread))
+
+
+def _trust(notes: int, best: float, mean: float, spread: float) -> float:
+    """How much the vectors are worth for this query: by how many deviations the best stands out."""
+    if best <= mean:
+        return 0.0
+    if notes < SMALL_VAULT or spread <= 1e-9:
+        return SMALL_VAULT_TRUST
+    return min(max(((best - mean) / spread - 2) / 3, 0.0), 1.5)
+
+
+@dataclass(frozen=True, slots=True)
+class Gains:
+    """What links and names add to notes, in the units of the scores that were propagated."""
+
+    notes: Mapping[int, float]
+    named: Collection[int]  # notes whose title the query names
+    linked_from: Mapping[int, tuple[int, str]]  # note -> (seed that gave most, kind of link)
+
+
+@dataclass(slots=True)
+class LinkGraph:
+    """Who links to whom, as build_graph left it for search."""
+
+    sources: NDArray[np.uint64]
+    pointers: NDArray[np.int64]
+    targets: NDArray[np.uint64]
+    weights: NDArray[np.float32]
+    kinds: NDArray[np.uint8]
+    built_from: str = ""
+    kind_names: tuple[str, ...] = ("link", "mention")
+    _cache: dict[int, tuple[list[int], list[float], list[int]]] = field(default_factory=dict)
+
+    @classmethod
+    def open(cls, stamp: Stamp) -> LinkGraph:
+        def load(name: str) -> Any:
+            path = stamp.file(f"adj_{name}.npy")
+            try:
+                return np.load(path, mmap_mode="r") if path.stat().st_size > 1 << 20 else np.load(path)
+            except (ValueError, OSError):
+                raise Damaged(f"{path} is damaged; run: cortex graph build") from None
+
+        return cls(
+            load("src"), load("ptr"), load("dst"), load("weight"), load("kind"), stamp.built_from
+        )
+
+    def edges(self, note: int) -> tuple[list[int], list[float], list[int]]:
+        """(targets, weights, kinds) of the links that go out from a note."""
+        if note not in self._cache:
+            at = int(np.searchsorted(self.sources, np.uint64(note)))
+            if at == len(self.sources) or int(self.sources[at]) != note:
+                return [], [], []
+            part = slice(int(self.pointers[at]), int(self.pointers[at + 1]))
+            self._cache[note] = (
+                self.targets[part].tolist(),
+                self.weights[part].tolist(),
+                self.kinds[part].tolist(),
+            )
+            if len(self._cache) > 10_000:
+                self._cache.clear()
+                return self.edges(note)
+        return self._cache[note]
+
+    def spread(
+        self,
+        scores: Mapping[int, float],
+        named: Mapping[int, float],
+        unit: float,
+        hops: int,
+        allowed: Collection[int] | None,
+    ) -> Gains:
+        """Let the best notes lift what they link to, hop by hop.
+
+        scores: of notes, in fused units. named: note -> 0 to 1, how fully the query names it. unit:
+        what a score of 1 is in fused units. A target gains from its best seed alone, a seed's
+        force is shared among its links by the root of their number, so that menus lift nothing.
+        """
+        gains: dict[int, float] = {}
+        for note, share in named.items():
+            gains[note] = TITLE_GAIN * share * unit
+        linked: dict[int, tuple[int, str]] = {}
+        total = dict(scores)
+        for note, gain in gains.items():
+            total[note] = total.get(note, 0.0) + gain
+        for gain in HOP_GAINS[:hops]:
+            seeds = sorted(total, key=lambda note: (-total[note], note))[:SEEDS]
+            step: dict[int, tuple[float, int, int]] = {}
+            for seed in seeds:
+                targets, weights, kinds = self.edges(seed)
+                if not targets:
+                    continue
+                force = gain * total[seed] / math.sqrt(len(targets))
+                for target, weight, kind in zip(targets, weights, kinds, strict=True):
+                    if allowed is not None and target not in allowed:
+                        continue
+                    if force * weight > step.get(target, (0.0, 0, 0))[0]:
+                        step[target] = (force * weight, seed, kind)
+            for target, (value, seed, kind) in step.items():
+                total[target] = total.get(target, 0.0) + value
+                gains[target] = gains.get(target, 0.0) + value
+                linked.setdefault(target, (seed, self.kind_names[kind]))
+        return Gains(gains, frozenset(named), linked)
+
+
+def title_share(title: Sequence[str], query: Collection[str], idf: Mapping[str, float]) -> float:
+    """How fully a query names a title: 0 unless it has every word, then by how rare they are.
+
+    idf: ln(n / (1 + df)) / ln(n) of each word, 1 for one that no other note has.
+    """
+    words = set(title)
+    if not words or not words <= set(query):
+        return 0.0
+    return min(1.0, sum(max(idf.get(word, 1.0), 0.0) for word in words) / 1.5)

@@ -1,0 +1,127 @@
+"""What a hit shows of the question: which words it matches, where, and how much that is worth."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ..indexer.tokens import LexicalQuery, spans
+from ..types import Chunk
+
+SNIPPET_CHARS = 240
+
+
+@dataclass(frozen=True, slots=True)
+class Matched:
+    share: float  # of the question's words, weighted by how rare they are; 0 to 1
+    spans: tuple[tuple[int, int], ...]  # of matching words in Chunk.text, in order
+
+
+def word_weights(query: LexicalQuery, frequency: Mapping[str, int], notes: int) -> list[float]:
+    """The idf of each word of a query, as BM25 has it: ln(1 + (n - df + .5) / (df + .5))."""
+    weights = []
+    for word in query.words:
+        df = min(max((frequency.get(term, 0) for term in word.variants), default=0), notes)
+        weights.append(math.log(1 + (notes - df + 0.5) / (df + 0.5)))
+    return weights
+
+
+def match(query: LexicalQuery, weights: Sequence[float], chunk: Chunk, language: str) -> Matched:
+    """Where the words of a query stand in a chunk, and how much of the query they are."""
+    wanted: dict[str, list[int]] = {}
+    for index, word in enumerate(query.words):
+        for term in word.variants:
+            wanted.setdefault(term, []).append(index)
+    found: set[int] = set()
+    places: list[tuple[int, int]] = []
+    for term, _, _ in spans(chunk.place, language):
+        found.update(wanted.get(term, ()))
+    for term, start, end in spans(chunk.text, language):
+        if term in wanted:
+            found.update(wanted[term])
+            places.append((start, end))
+    total = sum(weights)
+    share = sum(weights[index] for index in found) / total if total > 0 else 0.0
+    return Matched(min(share, 1.0), _joined(places))
+
+
+def snippet(
+    text: str, places: Sequence[tuple[int, int]], limit: int = SNIPPET_CHARS
+) -> tuple[str, tuple[tuple[int, int], ...]]:
+    """The stretch of at most `limit` characters with the most different matching words, on one line.
+
+    Returns it with the spans of the matching words in it.
+    """
+    start, end = best_window(text, places, limit)
+    pieces: list[str] = []
+    marks: list[tuple[int, int]] = []
+    length = 0
+
+    def add(part: str) -> None:
+        nonlocal length
+        folded = re.sub(r"\s+", " ", part)
+        if folded.startswith(" ") and (not pieces or pieces[-1].endswith(" ")):
+            folded = folded[1:]
+        if folded:
+            pieces.append(folded)
+            length += len(folded)
+
+    if start > 0:
+        add("… ")
+    at = start
+    for first, last in places:
+        if first < at or last > end:
+            continue
+        add(text[at:first])
+        before = length
+        add(text[first:last])
+        marks.append((before, length))
+        at = last
+    add(text[at:end])
+    if end < len(text):
+        add(" …")
+    return "".join(pieces).rstrip(), tuple(marks)
+
+
+def best_window(
+    text: str, places: Sequence[tuple[int, int]], limit: int
+) -> tuple[int, int]:
+    """The stretch of at most `limit` characters that holds the most different matching words."""
+    if len(text) <= limit:
+        return 0, len(text)
+    start = 0
+    if places:
+        best = (-1, 0)
+        first = 0
+        for last in range(len(places)):
+            while places[last][1] - places[first][0] > limit and first < last:
+                first += 1
+            words = {text[s:e].casefold() for s, e in places[first : last + 1]}
+            if (len(words), -first) > best:
+                best = (len(words), -first)
+                middle = (places[first][0] + places[last][1]) // 2
+                start = min(max(middle - limit // 2, 0), len(text) - limit)
+                start = min(start, places[first][0])
+    end = min(start + limit, len(text))
+    if start > 0:  # begin and end at words, where there are any near
+        space = re.compile(r"\s").search(text, start, min(start + 30, end))
+        if space and not any(s < space.end() and e > start for s, e in places):
+            start = space.end()
+    if end < len(text):
+        cut = max(text.rfind(" ", end - 30, end), text.rfind("\n", end - 30, end))
+        if cut > start:
+            end = cut
+    return start, end
+
+
+def _joined(places: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    """Spans in order, overlapping ones joined."""
+    joined: list[tuple[int, int]] = []
+    for start, end in sorted(places):
+        if joined and start <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(joined[-1][1], end))
+        else:
+            joined.append((start, end))
+    return tuple(joined)

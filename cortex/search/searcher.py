@@ -1,0 +1,478 @@
+"""The pipeline: filter, rank by each channel, fuse, boost, cut."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from ..errors import Damaged, UsageError, Unavailable
+from ..indexer.chunks import CHUNKS, NOTES, RecordFile, chunk_of
+from ..indexer.tokens import LexicalQuery, query_terms, terms
+from ..protocols import LexicalIndex, Vectors
+from ..state import Stamp
+from ..types import Chunk, Hit, Json, Missing, Query, SearchResult, Trace
+from . import boosts as boosting
+from .channels import (
+    CHANNELS,
+    CHUNK_SHARE,
+    Dense,
+    DenseRanker,
+    Gains,
+    Lexical,
+    LinkGraph,
+    rank_lexical,
+    title_share,
+)
+from .evidence import match, snippet, word_weights
+from .filters import Filters
+from .fusion import ChannelScores, fuse
+
+MAX_QUERY_CHARS = 20_000  # of a question that is embedded; words are taken from all of it
+TITLES_LOOKED_AT = 40  # of the best notes: does the query name one?
+MIN_POOL = 100  # notes that each channel ranks, at least
+
+
+@dataclass(frozen=True, slots=True)
+class SearchSettings:
+    bm25_weight: float = 0.5
+    vector_weight: float = 0.5
+    graph_weight: float = 0.2
+    rrf_k: float = 60
+    rank: Literal["calibrated", "ordinal"] = "calibrated"
+    fetch_multiplier: int = 6
+    hops: int = 2
+    min_score: float = 0.0
+    boosts: boosting.BoostSettings = boosting.BoostSettings()
+
+
+class Corpus:
+    """The chunks and notes of one index generation, read one at a time."""
+
+    def __init__(self, stamp: Stamp) -> None:
+        self.stamp = stamp
+        self.chunks = RecordFile(stamp, CHUNKS)
+        self.notes = RecordFile(stamp, NOTES)
+        self.first_chunk = np.load(stamp.file("notes.first_chunk.npy"))
+        self.languages: tuple[str, ...] = tuple(stamp.values["languages"])
+        self._note_cache: dict[int, dict[str, Json]] = {}
+
+    def array(self, name: str) -> Any:
+        """An array that the index keeps beside its records."""
+        return np.load(self.stamp.file(name))
+
+    def note(self, ordinal: int) -> dict[str, Json]:
+        if ordinal not in self._note_cache:
+            if len(self._note_cache) > 50_000:
+                self._note_cache.clear()
+            self._note_cache[ordinal] = self.notes.record(ordinal)
+        return self._note_cache[ordinal]
+
+    def chunk(self, ordinal: int) -> Chunk:
+        return chunk_of(self.chunks.record(ordinal))
+
+    def note_of(self, chunk: int) -> int:
+        """The ordinal of the note that a chunk, by ordinal, belongs to."""
+        return int(np.searchsorted(self.first_chunk, chunk, side="right")) - 1
+
+
+class Searcher:
+    """Answers queries from one generation; what cannot run is named in each result."""
+
+    def __init__(
+        self,
+        corpus: Corpus,
+        lexical: LexicalIndex | Unavailable,
+        dense: DenseRanker | Unavailable,
+        graph: LinkGraph | Unavailable,
+        embed: Callable[[str], Vectors],
+        settings: SearchSettings,
+        warnings: Sequence[str] = (),
+    ) -> None:
+        self._corpus = corpus
+        self._lexical = lexical
+        self._dense = dense
+        self._graph = graph
+        self._embed = embed
+        self._settings = settings
+        self._warnings = tuple(warnings)
+
+    @property
+    def corpus(self) -> Corpus:
+        return self._corpus
+
+    def search(
+        self,
+        query: Query,
+        filters: Filters,
+        *,
+        boosts: bool = True,
+        channels: Sequence[str] | None = None,
+    ) -> SearchResult:
+        """Hits best first; at most `query.top_k`, ties in the order of the vault.
+
+        A hit's score is the fused score times its factors. Raises UsageError for an unknown
+        channel or a top_k below 1; no text is an error.
+        """
+        wanted = tuple(channels or CHANNELS)
+        unknown = [name for name in wanted if name not in CHANNELS]
+        if unknown:
+            raise UsageError(f"no channel {unknown[0]!r}; there are {', '.join(CHANNELS)}")
+        if query.top_k < 1:
+            raise UsageError(f"top_k must be at least 1, not {query.top_k}")
+        clock = _Clock()
+        run = _Run(self, query, wanted)
+        allowed, warnings = self._allowed(filters)
+        clock.lap("filter")
+        lexical = run.attempt("bm25", lambda: self._rank_lexical(run, allowed))
+        clock.lap("bm25")
+        dense = run.attempt("vector", lambda: self._rank_dense(run, allowed))
+        clock.lap("vector")
+        candidates = self._candidates(run, lexical, dense)
+        gains = run.attempt("graph", lambda: self._spread(run, candidates, allowed))
+        clock.lap("graph")
+        fused = self._fuse(run, candidates, gains, lexical, dense)
+        hits = self._finish(run, fused, candidates, gains, lexical, filters, boosts)
+        clock.lap("rank")
+        return SearchResult(
+            query=query.text,
+            hits=tuple(hits),
+            ran=tuple(run.ran),
+            unavailable=tuple(run.unavailable),
+            warnings=(*self._warnings, *warnings),
+            generation=self._corpus.stamp.generation,
+            timings_ms=clock.laps,
+        )
+
+    def _allowed(self, filters: Filters) -> tuple[set[int] | None, list[str]]:
+        """The keys of the notes that pass, None for all; and what to tell about the filters."""
+        if not filters:
+            return None, []
+        corpus = self._corpus
+        notes = [corpus.note(ordinal) for ordinal in range(len(corpus.notes))]
+        unknown = filters.unknown_properties(notes)
+        warnings = [f"no note has the property {name!r}, so no note matches" for name in unknown]
+        keys = corpus.notes.keys.tolist()
+        return {key for key, note in zip(keys, notes, strict=True) if filters.matches(note)}, warnings
+
+    def _rank_lexical(self, run: _Run, allowed: set[int] | None) -> Lexical:
+        if isinstance(self._lexical, Unavailable):
+            raise self._lexical
+        return rank_lexical(self._lexical, run.words, run.pool, allowed)
+
+    def _rank_dense(self, run: _Run, allowed: set[int] | None) -> Dense:
+        if isinstance(self._dense, Unavailable):
+            raise self._dense
+        text = run.query.text.strip()[:MAX_QUERY_CHARS]
+        if not any(char.isalnum() for char in text):
+            return Dense(*(np.zeros(0, np.uint64),) * 2, np.zeros(0), 0.0, 0.0, 0.0)
+        return self._dense.rank(self._embed(text), 8 * run.pool, allowed)
+
+    def _candidates(
+        self, run: _Run, lexical: Lexical | None, dense: Dense | None
+    ) -> dict[int, _Candidate]:
+        """chunk ordinal -> what the two retrieving channels say of it."""
+        corpus = self._corpus
+        keys: set[int] = set()
+        if lexical is not None:
+            keys.update(lexical.chunks)
+            seen = {note for note, _ in lexical.chunks.values()}
+            bare = [note for note in lexical.notes if note not in seen]
+            ordinals = corpus.notes.ordinals(bare)
+            for ordinal in ordinals[ordinals >= 0].tolist():
+                first, last = corpus.first_chunk[ordinal : ordinal + 2].tolist()
+                if first < last:
+                    keys.add(int(corpus.chunks.keys[first]))
+        if dense is not None and len(dense.scores):
+            count = min(4 * run.pool, len(dense.scores))
+            top = np.argpartition(-dense.scores, count - 1)[:count]
+            keys.update(dense.keys[top].tolist())
+        listed = np.fromiter(keys, dtype=np.uint64, count=len(keys))
+        ordinals = corpus.chunks.ordinals(listed)
+        candidates = {}
+        for ordinal in sorted(ordinals[ordinals >= 0].tolist()):
+            candidates[ordinal] = self._candidate(ordinal, lexical, dense)
+        return candidates
+
+    def _candidate(self, ordinal: int, lexical: Lexical | None, dense: Dense | None) -> _Candidate:
+        corpus = self._corpus
+        note = corpus.note_of(ordinal)
+        note_key = int(corpus.notes.keys[note])
+        chunk_key = int(corpus.chunks.keys[ordinal])
+        candidate = _Candidate(note, note_key)
+        if lexical is not None and note_key in lexical.notes:
+            own = lexical.chunks.get(chunk_key, (note_key, 0.0))[1]
+            candidate.bm25 = lexical.notes[note_key] + CHUNK_SHARE * own
+        if dense is not None:
+            at = int(dense.positions(np.array([chunk_key], dtype=np.uint64))[0])
+            if at >= 0:
+                candidate.cosine = float(dense.scores[at])
+        return candidate
+
+    def _spread(
+        self, run: _Run, candidates: dict[int, _Candidate], allowed: set[int] | None
+    ) -> Gains:
+        """Lift what the best notes link to, and notes that the query names; add their chunks."""
+        if isinstance(self._graph, Unavailable):
+            graph, missing = _NO_LINKS, self._graph
+        else:
+            graph, missing = self._graph, None
+        lexical, dense = run.found.get("bm25"), run.found.get("vector")
+        by_note: dict[int, float] = {}
+        ordinal_of: dict[int, int] = {}
+        for candidate in candidates.values():
+            score = run.bm25_share(candidate, lexical) + run.vector_share(candidate, dense)
+            if score > by_note.get(candidate.note_key, 0.0):
+                by_note[candidate.note_key] = score
+            ordinal_of[candidate.note_key] = candidate.note
+        named = self._named(run, by_note, ordinal_of)
+        unit = max(self._settings.bm25_weight, self._settings.vector_weight)
+        gains = graph.spread(by_note, named, unit, self._settings.hops, allowed)
+        fresh = [note for note in gains.notes if note not in ordinal_of]
+        ordinals = self._corpus.notes.ordinals(fresh)
+        for ordinal in ordinals[ordinals >= 0].tolist():
+            best = self._best_chunk(ordinal, dense)
+            if best is not None:
+                candidates[best] = self._candidate(best, lexical, dense)
+        if missing is not None:
+            run.unavailable.append(Missing(missing.what, missing.why))
+        return gains
+
+    def _best_chunk(self, note: int, dense: Dense | None) -> int | None:
+        """The chunk of a note that is nearest to the query, the first one without vectors."""
+        first, last = self._corpus.first_chunk[note : note + 2].tolist()
+        if first == last:
+            return None
+        if dense is None:
+            return int(first)
+        at = dense.positions(self._corpus.chunks.keys[first:last])
+        scores = np.where(at >= 0, dense.scores[np.maximum(at, 0)], -2.0) if len(dense.scores) else at
+        return int(first + int(np.argmax(scores)))
+
+    def _named(
+        self, run: _Run, by_note: Mapping[int, float], ordinal_of: Mapping[int, int]
+    ) -> dict[int, float]:
+        """note key -> 0 to 1 of the best notes whose whole title stands in the query."""
+        count = len(self._corpus.notes)
+        asked = {term for word in run.words.words for term in word.variants}
+        if not asked or count < 2 or isinstance(self._lexical, Unavailable):
+            return {}
+        frequency = self._lexical.document_frequency(asked)
+        rarity = {
+            term: math.log(count / (1 + df)) / math.log(count) for term, df in frequency.items()
+        }
+        best = sorted(by_note, key=lambda note: (-by_note[note], note))[:TITLES_LOOKED_AT]
+        titles: dict[tuple[str, ...], list[tuple[int, float]]] = {}
+        for note in best:
+            record = self._corpus.note(ordinal_of[note])
+            for name in (record["title"], *record["aliases"]):
+                words = tuple(terms(name, record["language"]))
+                share = title_share(words, asked, rarity)
+                if share > 0:
+                    titles.setdefault(words, []).append((note, share))
+        named: dict[int, float] = {}
+        for owners in titles.values():
+            for note, share in owners:
+                named[note] = max(named.get(note, 0.0), share / math.sqrt(len(owners)))
+        return named
+
+    def _fuse(
+        self,
+        run: _Run,
+        candidates: Mapping[int, _Candidate],
+        gains: Gains | None,
+        lexical: Lexical | None,
+        dense: Dense | None,
+    ) -> dict[int, tuple[float, dict[str, Any]]]:
+        settings = self._settings
+        channels = []
+        if lexical is not None and lexical.best > 0:
+            scores = {i: c.bm25 for i, c in candidates.items() if c.bm25 > 0}
+            shares = {i: score / lexical.best for i, score in scores.items()}
+            channels.append(ChannelScores("bm25", settings.bm25_weight, scores, shares))
+        if dense is not None:
+            scores = {
+                i: c.cosine
+                for i, c in candidates.items()
+                if c.cosine is not None and dense.calibrated(c.cosine) > 0
+            }
+            shares = {i: dense.calibrated(score) for i, score in scores.items()}
+            weight = run.vector_weight(dense)
+            channels.append(ChannelScores("vector", weight, scores, shares))
+        if gains is not None and gains.notes:
+            scores = {
+                i: gains.notes[c.note_key] for i, c in candidates.items() if c.note_key in gains.notes
+            }
+            best = max(scores.values(), default=0.0)
+            if best > 0:
+                shares = {i: score / best for i, score in scores.items()}
+                # The gains are in fused units already at the default weight of 0.2.
+                weight = settings.graph_weight / 0.2 * best
+                if settings.rank == "ordinal":
+                    weight = settings.graph_weight
+                channels.append(ChannelScores("graph", weight, scores, shares))
+        return fuse(channels, settings.rrf_k, settings.rank)
+
+    def _finish(
+        self,
+        run: _Run,
+        fused: Mapping[int, tuple[float, dict[str, Any]]],
+        candidates: Mapping[int, _Candidate],
+        gains: Gains | None,
+        lexical: Lexical | None,
+        filters: Filters,
+        boosts: bool,
+    ) -> list[Hit]:
+        """Boost the best of the fused, put a note's further chunks behind, and cut."""
+        corpus, settings = self._corpus, self._settings
+        ranked = sorted(fused, key=lambda i: (-fused[i][0], i))
+        ranked = ranked[: max(4 * run.query.top_k, 60)]
+        boosted: list[tuple[float, int, dict[str, float], dict[str, Json], Chunk]] = []
+        for ordinal in ranked:
+            chunk = corpus.chunk(ordinal)
+            record = corpus.note(candidates[ordinal].note)
+            factors: dict[str, float] = {}
+            remarks: dict[str, Json] = {}
+            if boosts:
+                factors, remarks = boosting.factors(
+                    chunk,
+                    record["frontmatter"],
+                    run.query.text,
+                    run.query.today,
+                    settings.boosts,
+                    status_is_filtered="status" in filters.lists,
+                )
+            score = fused[ordinal][0] * math.prod(factors.values())
+            boosted.append((score, ordinal, factors, remarks, chunk))
+        boosted.sort(key=lambda item: (-item[0], item[1]))
+        seen: dict[int, int] = {}
+        final: list[tuple[float, int, dict[str, float], dict[str, Json], Chunk]] = []
+        for score, ordinal, factors, remarks, chunk in boosted:
+            count = seen[candidates[ordinal].note] = seen.get(candidates[ordinal].note, 0) + 1
+            if count > 1:
+                factors["repeat"] = 1 / count  # a note's n-th best chunk: others have their turn
+                score /= count
+            final.append((score, ordinal, factors, remarks, chunk))
+        final.sort(key=lambda item: (-item[0], item[1]))
+        if final and settings.min_score > 0:
+            final = [item for item in final if item[0] >= settings.min_score * final[0][0]]
+        weights = self._word_weights(run)
+        hits = []
+        for score, ordinal, factors, remarks, chunk in final[: run.query.top_k]:
+            candidate = candidates[ordinal]
+            record = corpus.note(candidate.note)
+            matched = match(run.words, weights, chunk, record["language"])
+            excerpt, marks = snippet(chunk.text, matched.spans)
+            if gains is not None and candidate.note_key in gains.notes:
+                if candidate.note_key in gains.named:
+                    remarks["named"] = chunk.title
+                source = gains.linked_from.get(candidate.note_key)
+                if source is not None:
+                    at = int(corpus.notes.ordinals([source[0]])[0])
+                    remarks["linked_from"] = corpus.note(at)["file"] if at >= 0 else None
+                    remarks["link_kind"] = source[1]
+            total, trace = fused[ordinal]
+            hits.append(
+                Hit(
+                    chunk=chunk,
+                    score=score,
+                    trace=Trace(trace, total, factors, remarks),
+                    snippet=excerpt,
+                    matches=marks,
+                    evidence=matched.share + max(candidate.cosine or 0.0, 0.0),
+                    meta=record["frontmatter"],
+                    modified=record["modified"],
+                )
+            )
+        return hits
+
+    def _word_weights(self, run: _Run) -> list[float]:
+        if isinstance(self._lexical, Unavailable):
+            return [1.0] * len(run.words.words)
+        asked = {term for word in run.words.words for term in word.variants}
+        frequency = self._lexical.document_frequency(asked)
+        return word_weights(run.words, frequency, self._lexical.note_count)
+
+
+@dataclass(slots=True)
+class _Candidate:
+    note: int  # ordinal
+    note_key: int
+    bm25: float = 0.0
+    cosine: float | None = None
+
+
+class _Run:
+    """One query on its way through the pipeline."""
+
+    def __init__(self, searcher: Searcher, query: Query, wanted: tuple[str, ...]) -> None:
+        self._settings = searcher._settings
+        self.query = query
+        self.wanted = wanted
+        self.pool = min(
+            max(query.top_k * self._settings.fetch_multiplier, MIN_POOL),
+            max(len(searcher.corpus.notes), 1),
+        )
+        self.words: LexicalQuery = query_terms(query.text, searcher.corpus.languages)
+        self.ran: list[str] = []
+        self.unavailable: list[Missing] = []
+        self.found: dict[str, Any] = {}
+
+    def attempt(self, channel: str, rank: Callable[[], Any]) -> Any:
+        """What a channel answers; None if it is off or cannot run, which is then reported."""
+        if channel not in self.wanted or not self._weight(channel):
+            return None
+        try:
+            self.found[channel] = rank()
+        except (Unavailable, Damaged) as error:
+            why = error.why if isinstance(error, Unavailable) else str(error)
+            self.unavailable.append(Missing(channel, why))
+            return None
+        if not any(missing.what == channel for missing in self.unavailable):
+            self.ran.append(channel)
+        return self.found[channel]
+
+    def _weight(self, channel: str) -> float:
+        settings = self._settings
+        if channel == "graph":
+            return settings.graph_weight if settings.hops else 0.0
+        return settings.bm25_weight if channel == "bm25" else settings.vector_weight
+
+    def vector_weight(self, dense: Dense) -> float:
+        if self._settings.rank == "ordinal":
+            return self._settings.vector_weight
+        return self._settings.vector_weight * dense.trust
+
+    def bm25_share(self, candidate: _Candidate, lexical: Lexical | None) -> float:
+        if lexical is None or not lexical.best:
+            return 0.0
+        return self._settings.bm25_weight * candidate.bm25 / lexical.best
+
+    def vector_share(self, candidate: _Candidate, dense: Dense | None) -> float:
+        if dense is None or candidate.cosine is None:
+            return 0.0
+        return self._settings.vector_weight * dense.trust * dense.calibrated(candidate.cosine)
+
+
+class _Clock:
+    def __init__(self) -> None:
+        self.laps: dict[str, float] = {}
+        self._last = time.perf_counter()
+
+    def lap(self, name: str) -> None:
+        now = time.perf_counter()
+        self.laps[name] = round((now - self._last) * 1000, 3)
+        self._last = now
+
+
+_NO_LINKS = LinkGraph(
+    np.zeros(0, np.uint64),
+    np.zeros(1, np.int64),
+    np.zeros(0, np.uint64),
+    np.zeros(0, np.float32),
+    np.zeros(0, np.uint8),
+)

@@ -1,0 +1,170 @@
+"""The state folder: one writer at a time, and generations that are switched whole.
+
+A builder fills a folder of its own below `generations/` and then replaces `<kind>.json`, which
+names that folder. That one rename is the switch: a reader that opens the pointer gets files that
+belong together, and a run killed before it leaves the last good state. The files that people and
+other programs read (`chunks.jsonl`, `graph_edges.jsonl`, ...) are hard links into the current folder.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from .errors import Busy, CortexError, Damaged
+from .files import sync_folder, write_json
+from .types import Json
+
+REMEDY = {
+    "index": "cortex index --force",
+    "vectors": "cortex embed",
+    "graph": "cortex graph build",
+}
+LOCK_WAIT_S = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """What a pointer file says of the current generation of one kind."""
+
+    kind: str
+    generation: str  # a digest of what it was built from and by
+    folder: Path
+    values: Mapping[str, Json]
+
+    @property
+    def built_from(self) -> str:
+        """The index generation that vectors and graph were built from."""
+        return str(self.values.get("built_from", ""))
+
+    def file(self, name: str) -> Path:
+        """A file of this generation, checked against the size that was stamped."""
+        path = self.folder / name
+        expected = self.values["files"].get(name)
+        try:
+            size = path.stat().st_size
+        except OSError:
+            size = None
+        if expected is None or size != expected:
+            what = "is missing" if size is None else f"has {size} bytes, expected {expected}"
+            raise Damaged(f"{path} {what}; run: {REMEDY[self.kind]}")
+        return path
+
+
+class State:
+    """The folder that holds all that Cortex builds."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    @contextmanager
+    def lock(self, wait_s: float = LOCK_WAIT_S) -> Iterator[None]:
+        """Be the only writer. Raises Busy when another process stays it for `wait_s` seconds."""
+        import filelock
+
+        try:
+            self.root.mkdir(parents=True, exist_ok=True)
+            lock = filelock.FileLock(self.root / "writer.lock")
+            lock.acquire(timeout=wait_s)
+        except filelock.Timeout:
+            raise Busy(
+                f"another cortex run is writing to {self.root}; wait for it to end and run this again"
+            ) from None
+        except OSError as error:
+            raise CortexError(
+                f"cannot write to the state folder {self.root} ({error.strerror or error}); "
+                "make it writable, or name another one in index.chunks_path"
+            ) from None
+        try:
+            self._sweep()
+            yield
+        finally:
+            lock.release()
+
+    def stamp(self, kind: str) -> Stamp | None:
+        """The current generation of a kind, None if nothing was built. Raises Damaged."""
+        path = self.root / f"{kind}.json"
+        try:
+            values = json.loads(path.read_bytes())
+            return Stamp(kind, values["generation"], self.root / values["folder"], values)
+        except FileNotFoundError:
+            return None
+        except (ValueError, KeyError, TypeError):
+            raise Damaged(f"{path} is not readable as a stamp; run: {REMEDY[kind]}") from None
+
+    def new_folder(self, kind: str) -> Path:
+        """An empty folder for a generation in the making; only under the lock."""
+        folder = self.root / "generations" / f"{kind}-{uuid.uuid4().hex[:12]}"
+        folder.mkdir(parents=True)
+        return folder
+
+    def publish(
+        self,
+        kind: str,
+        generation: str,
+        folder: Path,
+        values: Mapping[str, Json],
+        public: Sequence[str] = (),
+    ) -> Stamp:
+        """Switch readers to `folder`, whose plain files are complete; only under the lock."""
+        files = {entry.name: entry.stat().st_size for entry in os.scandir(folder) if entry.is_file()}
+        for name in files:
+            handle = os.open(folder / name, os.O_RDONLY)
+            try:
+                os.fsync(handle)
+            finally:
+                os.close(handle)
+        sync_folder(folder)
+        stamp = {
+            "schema_version": 1,
+            "generation": generation,
+            "folder": folder.relative_to(self.root).as_posix(),
+            **values,
+            "files": dict(sorted(files.items())),
+        }
+        write_json(self.root / f"{kind}.json", stamp)
+        self.expose(folder, public)
+        return Stamp(kind, generation, folder, stamp)
+
+    def expose(self, folder: Path, public: Sequence[str]) -> None:
+        """Give the files of a generation their public names in the state folder."""
+        for name in public:
+            target = self.root / name
+            with contextlib.suppress(OSError):
+                if os.path.samefile(folder / name, target):
+                    continue
+            staged = self.root / f".new-{name}"
+            staged.unlink(missing_ok=True)
+            try:
+                os.link(folder / name, staged)
+            except OSError:  # a file system without hard links
+                shutil.copyfile(folder / name, staged)
+            os.replace(staged, target)
+
+    def _sweep(self) -> None:
+        """Remove what killed runs left, and generations no pointer names any more.
+
+        A reader that still has one of those open keeps its files until it lets go.
+        """
+        keep = set()
+        for kind in REMEDY:
+            try:
+                stamp = self.stamp(kind)
+            except Damaged:
+                continue
+            if stamp is not None:
+                keep.add(stamp.folder)
+        generations = self.root / "generations"
+        if generations.is_dir():
+            for folder in generations.iterdir():
+                if folder not in keep:
+                    shutil.rmtree(folder, ignore_errors=True)
+        for leftover in self.root.glob(".new-*"):
+            leftover.unlink(missing_ok=True)

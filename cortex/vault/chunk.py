@@ -1,0 +1,271 @@
+"""A note cut into chunks along its headings, with ids that survive edits elsewhere.
+
+Spans cover the body without gap or overlap. A section within the size limit is one chunk; a heading
+with nothing of its own goes with the first section below it. A larger section is cut between its
+blocks, a block that is too large between its parts (list items, table rows, code lines, sentences,
+words). Where to cut is decided by the text beside the border alone: by a hash of how the next piece
+begins, against a chance that grows with the size of the piece before it. An edit therefore moves
+borders only where it is, and the chunks around it keep their ids (content-defined chunking, as in
+Muthitacharoen, Chen and Mazieres, "A low-bandwidth network file system", 2001).
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+
+from ..text import estimate_tokens, slug
+from ..types import Chunk, Note
+from .markdown import Block, Body, Code
+
+CHUNKER_VERSION = 1  # raise it when the same text gives other chunks
+MAX_TOKENS = 400  # of one chunk's text, by text.estimate_tokens
+
+_HARD_CHARS = 300  # a run without any border is cut at this many characters, at least
+_BORDER_HASH_CHARS = 64
+_SENTENCE_END = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+|(?<=[。！？｡])[」』”’）]*")
+_WORD_END = re.compile(r"\s+")
+_DATA_URI = re.compile(r"(data:[\w.+-]+/[\w.+-]+(?:;[\w=.+-]+)*;base64,)[A-Za-z0-9+/=\s]{64,}")
+_BLANK = re.compile(r"\s*\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class _Span:
+    start: int
+    end: int
+
+
+def chunk_note(note: Note, body: Body) -> list[Chunk]:
+    """The chunks of a note, in document order; one stub for a note without a body."""
+    shown = _Shown(note, body)
+    chunks: list[Chunk] = []
+    identities: dict[str, int] = {}
+    for heading_path, span, headings in _sections(note, body):
+        for piece in _pieces(note.text, span, body, shown):
+            text = shown.text(piece, headings)
+            stripped = note.text[piece.start : piece.end].strip()
+            digest = blake2b(
+                "\0".join((note.path, *heading_path, "", stripped)).encode("utf-8"), digest_size=5
+            ).hexdigest()
+            name = slug(heading_path[-1]) if heading_path else "top"
+            identity = f"{note.path}#{name}-{digest}"
+            twins = identities.get(identity, 0) + 1
+            identities[identity] = twins
+            chunks.append(
+                Chunk(
+                    id=identity if twins == 1 else f"{identity}-{twins}",
+                    note=note.path,
+                    title=note.title,
+                    heading_path=heading_path,
+                    start=piece.start,
+                    end=piece.end,
+                    start_line=body.line_of(_first_visible(note.text, piece)),
+                    end_line=body.line_of(max(piece.start, piece.end - 1)),
+                    text=text or (heading_path[-1] if heading_path else note.title) or note.title,
+                    tags=tuple(
+                        dict.fromkeys(
+                            tag for at, tag in body.tags if piece.start <= at < piece.end
+                        )
+                    )
+                    if body.tags
+                    else (),
+                    links=tuple(
+                        link for at, link in body.links if piece.start <= at < piece.end
+                    )
+                    if body.links
+                    else (),
+                )
+            )
+    return chunks
+
+
+def _sections(note: Note, body: Body) -> Iterator[tuple[tuple[str, ...], _Span, list[_Span]]]:
+    """(heading path, span, spans of the heading lines in it) of each section, in order."""
+    end = len(note.text)
+    borders = [at for at, _ in body.headings]
+    if not borders or note.text[note.body_start : borders[0]].strip():
+        yield (), _Span(note.body_start, borders[0] if borders else end), []
+        start = borders[0] if borders else end
+    else:
+        start = note.body_start  # blank lines go with what follows
+    lines: list[_Span] = []
+    for index, (at, heading) in enumerate(body.headings):
+        stop = borders[index + 1] if index + 1 < len(borders) else end
+        lines.append(_Span(at, body.heading_ends[at]))
+        is_empty = _BLANK.match(note.text, lines[-1].end, stop) is not None
+        deeper = index + 1 < len(borders) and body.headings[index + 1][1].level > heading.level
+        if is_empty and deeper:
+            continue  # it goes with its first subsection, whose heading path names it
+        yield (*heading.parents, heading.text), _Span(start, stop), lines
+        start, lines = stop, []
+
+
+def _first_visible(text: str, span: _Span) -> int:
+    """Where the first line of a span begins that is not blank."""
+    piece = text[span.start : span.end]
+    return span.start + len(piece) - len(piece.lstrip()) if piece.strip() else span.start
+
+
+def _pieces(text: str, span: _Span, body: Body, shown: _Shown) -> list[_Span]:
+    """The section cut to chunks, each within the size limit."""
+    if shown.fits(span):
+        return [span]
+    first = bisect_left(body.blocks, span.start, key=lambda block: block.start)
+    last = bisect_left(body.blocks, span.end, key=lambda block: block.start)
+    return _cut(text, span, body.blocks[first:last], body, shown)
+
+
+def _cut(text: str, span: _Span, blocks: Sequence[Block], body: Body, shown: _Shown) -> list[_Span]:
+    """Cut a span at the starts of its blocks, then within those that are still too large."""
+    starts = sorted({block.start for block in blocks if span.start < block.start < span.end})
+    units = _between(span, starts)
+    inside = {block.start: block for block in blocks}
+
+    def smaller(unit: _Span) -> list[_Span]:
+        at = unit.start
+        if at == span.start and blocks and blocks[0].start > at:
+            at = blocks[0].start
+        block = inside.get(at)
+        if block is not None and block.kind != "code" and len(block.parts) > 1:
+            return _cut(text, unit, block.parts, body, shown)
+        if block is not None and len(block.parts) == 1:
+            return _cut(text, unit, block.parts, body, shown)
+        return _cut_text(text, unit, body, shown)
+
+    return _group(text, units, smaller, shown)
+
+
+def _cut_text(text: str, span: _Span, body: Body, shown: _Shown) -> list[_Span]:
+    """Cut a leaf block at its lines, then sentences, then words, then anywhere."""
+    first = bisect_right(body.lines, span.start)
+    last = bisect_left(body.lines, span.end)
+    units = _between(span, body.lines[first:last])
+
+    def in_line(unit: _Span) -> list[_Span]:
+        ends = [m.end() for m in _SENTENCE_END.finditer(text, unit.start, unit.end)]
+        return _group(text, _between(unit, ends), in_sentence, shown)
+
+    def in_sentence(unit: _Span) -> list[_Span]:
+        ends = [m.end() for m in _WORD_END.finditer(text, unit.start, unit.end)]
+        return _group(text, _between(unit, ends), in_word, shown)
+
+    def in_word(unit: _Span) -> list[_Span]:
+        step = _HARD_CHARS
+        cuts = [unit.start]
+        while cuts[-1] + step < unit.end:
+            cuts.append(cuts[-1] + step)
+        pieces = _between(unit, cuts[1:])
+        while any(not shown.fits(piece) for piece in pieces) and step > 16:
+            step //= 2
+            pieces = _between(unit, list(range(unit.start + step, unit.end, step)))
+        return pieces
+
+    return _group(text, units, in_line, shown)
+
+
+def _between(span: _Span, borders: Sequence[int]) -> list[_Span]:
+    points = [span.start, *(at for at in borders if span.start < at < span.end), span.end]
+    return [_Span(points[i], points[i + 1]) for i in range(len(points) - 1)]
+
+
+def _group(
+    text: str, units: list[_Span], smaller: Callable[[_Span], list[_Span]], shown: _Shown
+) -> list[_Span]:
+    """Join neighbouring units to chunks; borders depend on the text beside them alone."""
+    if len(units) == 1:
+        return [units[0]] if shown.fits(units[0]) else smaller(units[0])
+    sizes = [shown.size(unit) for unit in units]
+    marks = [_mark(text, unit) for unit in units]
+    done: list[_Span] = []
+    stack: list[tuple[int, int, float]] = [(0, len(units), 1.0)]
+    while stack:
+        first, last, eagerness = stack.pop()
+        whole = _Span(units[first].start, units[last - 1].end)
+        if sum(sizes[first:last]) <= MAX_TOKENS or (last - first > 1 and shown.fits(whole)):
+            done.append(whole)
+            continue
+        if last - first == 1:
+            done.extend(smaller(whole))
+            continue
+        cuts = [
+            index
+            for index in range(first + 1, last)
+            if marks[index] < eagerness * _chance(sizes[index - 1])
+        ]
+        points = [first, *cuts, last]
+        stack.extend((points[i], points[i + 1], eagerness * 2) for i in range(len(points) - 1))
+    return sorted(done, key=lambda span: span.start)
+
+
+def _mark(text: str, unit: _Span) -> float:
+    """A number in [0, 1) that depends on how a unit begins."""
+    head = text[unit.start : min(unit.end, unit.start + _BORDER_HASH_CHARS)].strip()
+    return int.from_bytes(blake2b(head.encode("utf-8"), digest_size=4).digest(), "big") / 2**32
+
+
+def _chance(tokens: int) -> float:
+    """How likely a border is after a unit of this size: by powers of two, so small edits move none."""
+    return (1 << max(tokens, 1).bit_length()) / MAX_TOKENS
+
+
+class _Shown:
+    """The text of a span as it is shown and searched."""
+
+    def __init__(self, note: Note, body: Body) -> None:
+        self._note = note
+        self._body = body
+
+    def fits(self, span: _Span) -> bool:
+        return self.size(span) <= MAX_TOKENS
+
+    def size(self, span: _Span) -> int:
+        return estimate_tokens(self.text(span, ()))
+
+    def text(self, span: _Span, headings: Sequence[_Span]) -> str:
+        """Comments and heading lines left out, fences valid, inline images shortened."""
+        text = self._note.text
+        hidden = [*(s for s in self._body.comments if s[0] < span.end and s[1] > span.start)]
+        hidden.extend((line.start, line.end) for line in headings)
+        if hidden:
+            hidden.sort()
+            pieces = []
+            at = span.start
+            for start, end in hidden:
+                pieces.append(text[at : max(start, at)])
+                at = max(at, min(end, span.end))
+            pieces.append(text[at : span.end])
+            piece = "".join(pieces)
+        else:
+            piece = text[span.start : span.end]
+        before, after = self._fences(span)
+        if ";base64," in piece:
+            piece = _DATA_URI.sub(r"\1…", piece)
+        piece = piece.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd")
+        piece = piece.strip("\n") if before else piece.strip()
+        if not piece.strip():
+            return ""
+        return f"{before}{piece}{after}"
+
+    def _fences(self, span: _Span) -> tuple[str, str]:
+        """What opens and closes the fence of a span that begins or ends inside one."""
+        before = after = ""
+        for code in self._around(span):
+            if code.start < span.start < code.end and span.start >= code.inner_start:
+                before = code.opening + "\n"
+            if code.start < span.end and (
+                span.end < code.end or (not code.closed and span.end >= code.end)
+            ):
+                after = "\n" + code.closing
+        return before, after
+
+    def _around(self, span: _Span) -> Iterator[Code]:
+        codes = self._body.codes
+        first = max(0, bisect_right(codes, span.start, key=lambda code: code.start) - 1)
+        for code in codes[first:]:
+            if code.start >= span.end:
+                return
+            if code.end > span.start:
+                yield code

