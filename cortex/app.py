@@ -20,8 +20,8 @@ from .types import Context, Hit, Json, Query, SearchResult
 from .vault.scan import FolderRules, scan
 
 if TYPE_CHECKING:
-    from .embedder import EmbedReport
-    from .indexer import IndexReport
+    from .embedder.build import EmbedReport
+    from .indexer.build import IndexReport
     from .search.filters import Filters
     from .search.searcher import Corpus, Searcher
     from .vault.reading import NoteText
@@ -81,7 +81,7 @@ class Cortex:
 
         force: read every note again; cached vectors stay. Raises CortexError.
         """
-        from .indexer import build_index
+        from .indexer.build import build_index
 
         vault = require_vault(self.config)
         with self.state.lock():
@@ -105,7 +105,7 @@ class Cortex:
         batch_size: texts the model reads at once. Raises CortexError without an index,
         Unavailable when the model cannot work. An interrupted run goes on where it stopped.
         """
-        from .embedder import IndexView, build_vectors
+        from .embedder.build import IndexView, build_vectors
 
         with self.state.lock():
             corpus = self._corpus()
@@ -351,6 +351,7 @@ class Cortex:
         from .embedder.models import make_embedder
 
         settings = self.config.embeddings
+        served = bool(settings.endpoint.url) and model == settings.model
         key = (model, self.models_folder, settings)
         with _embedders_lock:
             if key not in _embedders:
@@ -361,7 +362,7 @@ class Cortex:
                     device=settings.device,
                     cache_folder=settings.cache_folder,
                     local_files_only=local if isinstance(local, bool) else None,
-                    endpoint=asdict(settings.endpoint) if settings.endpoint.url else None,
+                    endpoint=asdict(settings.endpoint) if served else None,
                 )
             return _embedders[key]
 
@@ -391,7 +392,7 @@ class Cortex:
         return tuple(found)
 
     def _open_searcher(self) -> Searcher:
-        from .indexer import LEXICAL, lexical_notes
+        from .indexer.build import LEXICAL, lexical_notes
         from .indexer.lexical import FieldWeights, RankBM25Index, TantivyIndex
         from .search.boosts import BoostSettings
         from .search.channels import DenseRanker, LinkGraph

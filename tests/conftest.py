@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import os
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
 
+from cortex import Cortex
 from cortex.embedder import weights
 
 
@@ -68,3 +71,45 @@ def minilm_folder(models_folder: Path, tmp_path_factory: pytest.TempPathFactory)
 
 
 ST_MODELS = "sentence_transformers.models"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--update-golden",
+        action="store_true",
+        help="write what is printed now into tests/transcripts and tests/golden; read the diff",
+    )
+
+
+@pytest.fixture
+def cortex_with(tmp_path: Path) -> CortexMaker:
+    """Makes a Cortex over a vault written out in the test, with all of it built.
+
+    The model is the hashing stand-in: these tests are about everything but its meaning.
+    """
+
+    def make(
+        notes: Mapping[str, str], settings: str = "", *, build: bool = True, today: str = "2026-01-01"
+    ) -> Cortex:
+        vault = tmp_path / "vault"
+        for path, text in notes.items():
+            (vault / path).parent.mkdir(parents=True, exist_ok=True)
+            (vault / path).write_bytes(text.encode("utf-8"))
+        vault.mkdir(exist_ok=True)
+        state = tmp_path / "state"
+        state.mkdir(exist_ok=True)
+        if "embeddings:" not in settings:
+            settings = f"embeddings: {{model: hashing}}\n{settings}"
+        text = settings if "vault:" in settings else f"vault: {{path: '{vault}'}}\n{settings}"
+        (state / "config.yaml").write_text(text, "utf-8")
+        cortex = Cortex.open(state / "config.yaml", env={}, today=dt.date.fromisoformat(today))
+        if build:
+            cortex.index()
+            cortex.embed()
+            cortex.build_graph()
+        return cortex
+
+    return make
+
+
+CortexMaker = Callable[..., Cortex]

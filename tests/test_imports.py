@@ -64,9 +64,11 @@ def test_a_search_on_a_built_index_loads_neither_torch_nor_chroma_nor_networkx(b
 
 
 @pytest.mark.network
-def test_a_search_that_ranks_by_vectors_too_loads_onnxruntime_and_nothing_heavier(built):
-    for arguments in (["model", "fetch"], ["embed"]):
-        python("-m", "cortex", *arguments, home=built)
+def test_a_search_that_ranks_by_vectors_too_loads_onnxruntime_and_nothing_heavier(
+    built, models_folder
+):
+    (built / ".hermes" / "cortex" / "models").symlink_to(models_folder)
+    python("-m", "cortex", "embed", home=built)
     loaded = libraries_loaded_by(["search", "what do insects do", "--json"], home=built)
     assert "onnxruntime" in loaded
     assert loaded & NEVER_FOR_A_SEARCH == set()

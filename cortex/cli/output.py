@@ -61,7 +61,11 @@ def may_style(stream: IO[str]) -> bool:
 
 def say(message: str) -> None:
     """One line on stderr, with our name in front."""
-    print(f"cortex: {visible(message)}", file=sys.stderr)
+    line = f"cortex: {visible(message)}"
+    if "tqdm" in sys.modules:  # a bar may stand on that line, which only tqdm can clear
+        sys.modules["tqdm"].tqdm.write(line, file=sys.stderr)
+    else:
+        print(line, file=sys.stderr)
 
 
 def tell_what_lacks(unavailable: Sequence[Missing], warnings: Sequence[str]) -> None:

@@ -16,6 +16,7 @@ import math
 import os
 import shutil
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -27,6 +28,8 @@ from .tokens import LexicalQuery, pair_terms
 if TYPE_CHECKING:
     import tantivy
     from numpy.typing import NDArray
+
+LEXICAL_VERSION = 1  # part of the stamp of an index; raise it when fields or pairs change
 
 K1 = 1.2
 B = 0.75
@@ -41,7 +44,7 @@ HEAP_BYTES = 128_000_000  # of terms in memory before they go to disk
 # tantivy counts a deleted entry in n, df and avg until its segment is merged, and leaves a segment
 # with deletions alone. Above this share, or in an index small enough, all is written anew.
 MAX_DELETED_SHARE = 0.05
-SMALL_INDEX = 2_000  # entries; rewriting them takes about 0.1 s
+SMALL_INDEX = 500  # entries; rewriting them takes about 0.1 s
 SIGNIFICANT_DIGITS = 6  # what equal scores, added up in another order, share in float32
 
 
@@ -198,53 +201,66 @@ class _Folder:
         import tantivy
 
         self._tantivy = tantivy
-        try:
+        with _damage_is_unavailable():
             if not (folder / "meta.json").is_file():
-                raise ValueError("there is none")
+                raise FileNotFoundError("there is none")
             index = tantivy.Index.open(str(folder))
             index.config_reader(reload_policy="manual")  # no thread that watches the folder
             self._searcher = index.searcher()
-        except (ValueError, OSError) as error:
-            raise Unavailable(
-                "bm25", f"the lexical index cannot be read ({error}); {REMEDY}"
-            ) from error
         self._schema = index.schema
         self.count: int = self._searcher.num_docs
 
     def rank(
         self, asked: Iterable[_Asked], limit: int, notes: Collection[int] | None
     ) -> list[tuple[int, int, float]]:
-        query = self._query(asked)
         limit = min(limit, self.count)
-        if query is None or limit <= 0 or (notes is not None and not notes):
+        if limit <= 0 or (notes is not None and not notes):
             return []
-        if notes is not None:
-            query = self._only(query, notes)
-        # Equal scores may go on behind the limit: read until they end, so that the key decides.
-        size = limit + 1
-        while True:
-            size = min(size, self.count)
-            hits = self._searcher.search(query, size, count=False).hits
-            scores = [_rounded(score) for score, _ in hits]
-            if len(hits) < size or size == self.count or scores[-1] < scores[limit - 1]:
-                break
-            size *= 4
-        addresses = [address for _, address in hits]
-        keys = self._key_values("key", addresses)
-        owners = self._key_values("note", addresses)
+        with _damage_is_unavailable():
+            query = self._query(asked)
+            if query is None:
+                return []
+            hits = self._best(query if notes is None else self._only(query, notes), limit)
+            scores = [score for score, _ in hits]
+            addresses = [address for _, address in hits]
+            keys = self._key_values("key", addresses)
+            owners = self._key_values("note", addresses)
         ranked = zip(keys, owners, scores, strict=True)
         positive = [entry for entry in ranked if entry[2] > 0]
         positive.sort(key=lambda entry: (-entry[2], entry[0]))
         return positive[:limit]
 
-    def entries(self) -> Iterator[tantivy.Document]:
-        """All that is not deleted, in the order in which it was added."""
+    def _best(self, query: tantivy.Query, limit: int) -> list[tuple[float, tantivy.DocAddress]]:
+        """At least the `limit` best, and all that equal the last of them: the key decides there."""
+        size = limit + 1
+        while True:
+            size = min(size, self.count)
+            hits = [
+                (_rounded(score), address)
+                for score, address in self._searcher.search(query, size, count=False).hits
+            ]
+            if len(hits) < size or size == self.count or hits[-1][0] < hits[limit - 1][0]:
+                return hits
+            size *= 4
+
+    def entries(self) -> Iterator[tuple[int, int, dict[str, Sequence[str]]]]:
+        """(key, note key, terms by field) of all that is not deleted, in the order of adding."""
         if self.count:
             query = self._tantivy.Query.all_query()
             for _, address in self._searcher.search(query, self.count, count=False).hits:
-                yield self._searcher.doc(address)
+                stored = self._searcher.doc(address).to_dict()
+                (key,), (note,) = stored.pop("key"), stored.pop("note")
+                terms: dict[str, Sequence[str]]
+                terms = {field: text.split(" ") for field, (text,) in stored.items()}
+                if "all" in terms:
+                    terms["pair"] = list(pair_terms(terms["all"]))
+                yield key, note, terms
 
     def document_frequency(self, fields: Sequence[str], term: str) -> int:
+        with _damage_is_unavailable():
+            return self._document_frequency(fields, term)
+
+    def _document_frequency(self, fields: Sequence[str], term: str) -> int:
         counts = [(self._searcher.doc_freq(field, term), field) for field in fields]
         holding = [field for count, field in counts if count]
         if len(holding) < 2:
@@ -256,38 +272,28 @@ class _Folder:
         return found
 
     def _query(self, asked: Iterable[_Asked]) -> tantivy.Query | None:
-        tantivy = self._tantivy
+        make, should = self._tantivy.Query, self._tantivy.Occur.Should
         parts = []
         for field, weight, variants in asked:
             known = [term for term in variants if self._searcher.doc_freq(field, term)]
             if not known or weight <= 0:
                 continue
-            part = self._term(field, known[0])
-            if len(known) > 1:
-                rest = [self._term(field, term) for term in known[1:]]
-                part = tantivy.Query.disjunction_max_query([part, *rest])
-            if weight != 1.0:
-                part = tantivy.Query.boost_query(part, weight)
-            parts.append((tantivy.Occur.Should, part))
-        return tantivy.Query.boolean_query(parts) if parts else None
+            terms = [self._term(field, term) for term in known]
+            part = terms[0] if len(terms) == 1 else make.disjunction_max_query(terms)
+            parts.append((should, make.boost_query(part, weight)))
+        return make.boolean_query(parts) if parts else None
 
     def _term(self, field: str, term: str) -> tantivy.Query:
-        return cast(
-            "tantivy.Query", self._tantivy.Query.term_query(self._schema, field, term, "freq")
-        )
+        return self._tantivy.Query.term_query(self._schema, field, term, "freq")
 
     def _key_values(self, field: str, addresses: list[tantivy.DocAddress]) -> list[int]:
-        return cast("list[int]", self._searcher.fast_field_values(field, addresses))
+        values = self._searcher.fast_field_values(field, addresses)
+        return cast("list[int]", values)  # both fields are of whole numbers that no entry lacks
 
     def _only(self, query: tantivy.Query, notes: Collection[int]) -> tantivy.Query:
-        tantivy = self._tantivy
-        chosen = tantivy.Query.term_set_query(self._schema, "note", list(notes))
-        return tantivy.Query.boolean_query(
-            [
-                (tantivy.Occur.Must, query),
-                (tantivy.Occur.Must, tantivy.Query.const_score_query(chosen, 0.0)),
-            ]
-        )
+        make, must = self._tantivy.Query, self._tantivy.Occur.Must
+        chosen = make.const_score_query(make.term_set_query(self._schema, "note", list(notes)), 0.0)
+        return make.boolean_query([(must, query), (must, chosen)])
 
 
 class _Writer:
@@ -298,23 +304,22 @@ class _Writer:
 
         self._tantivy = tantivy
         folder.mkdir(parents=True, exist_ok=True)
-        try:
+        with _damage_is_unavailable():
             if previous is None:
                 index = tantivy.Index(_schema(fields), path=str(folder), reuse=False)
             else:
                 _share(previous, folder)
                 index = tantivy.Index.open(str(folder))
+            self._schema = index.schema
             # With one thread, entries keep the order in which they were added.
             self._writer = index.writer(heap_size=HEAP_BYTES, num_threads=1)
-        except (ValueError, OSError) as error:
-            raise Unavailable(
-                "bm25", f"the last lexical index cannot be read ({error}); {REMEDY}"
-            ) from error
         self._grows = previous is not None
 
     def remove(self, note: int) -> None:
         if self._grows:
-            self._writer.delete_documents_by_term("note", note)
+            # delete_documents_by_term takes the number for a signed one, and finds nothing.
+            query = self._tantivy.Query.term_query(self._schema, "note", note)
+            self._writer.delete_documents_by_query(query)
 
     def add(self, key: int, note: int, terms: Mapping[str, Sequence[str]]) -> None:
         entry = self._tantivy.Document()
@@ -325,12 +330,21 @@ class _Writer:
                 entry.add_text(field, " ".join(words))
         self._writer.add_document(entry)
 
-    def add_entry(self, entry: tantivy.Document) -> None:
-        self._writer.add_document(entry)
-
     def close(self) -> None:
         self._writer.commit()
         self._writer.wait_merging_threads()
+
+
+@contextmanager
+def _damage_is_unavailable() -> Iterator[None]:
+    try:
+        yield
+    except BaseException as error:
+        # tantivy panics on some damage, and pyo3's PanicException is no Exception.
+        if isinstance(error, (ValueError, OSError)) or type(error).__name__ == "PanicException":
+            why = f"the lexical index cannot be read ({error}); {REMEDY}"
+            raise Unavailable("bm25", why) from error
+        raise
 
 
 def _schema(fields: Sequence[str]) -> tantivy.Schema:
@@ -340,8 +354,11 @@ def _schema(fields: Sequence[str]) -> tantivy.Schema:
     for key in ("key", "note"):
         builder.add_unsigned_field(key, stored=True, indexed=True, fast=True)
     for field in fields:
-        # Stored, so that an index can be written anew from itself.
-        builder.add_text_field(field, stored=True, tokenizer_name="whitespace", index_option="freq")
+        # Stored, so that an index can be written anew out of itself; pairs follow from `all`.
+        stored = field != "pair"
+        builder.add_text_field(
+            field, stored=stored, tokenizer_name="whitespace", index_option="freq"
+        )
     return builder.build()
 
 
@@ -362,7 +379,7 @@ def _share(previous: Path, folder: Path) -> None:
         except OSError:
             shutil.copyfile(file, target)
     if not (folder / "meta.json").exists():
-        raise ValueError("there is none")
+        raise FileNotFoundError("there is none")
 
 
 def _rewrite_if_worn(folder: Path, fields: Sequence[str]) -> None:
@@ -375,7 +392,7 @@ def _rewrite_if_worn(folder: Path, fields: Sequence[str]) -> None:
     rewritten = folder.with_name(folder.name + ".new")
     writer = _Writer(rewritten, None, fields)
     for entry in _Folder(folder).entries():
-        writer.add_entry(entry)
+        writer.add(*entry)
     writer.close()
     shutil.rmtree(folder)
     rewritten.rename(folder)

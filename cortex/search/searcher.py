@@ -58,8 +58,15 @@ class Corpus:
         self.chunks = RecordFile(stamp, CHUNKS)
         self.notes = RecordFile(stamp, NOTES)
         self.first_chunk = np.load(stamp.file("notes.first_chunk.npy"))
-        self.languages: tuple[str, ...] = tuple(stamp.values["languages"])
+        main: str = stamp.values["main_language"]
+        self._main_language = main
+        found = (main if code == "und" else code for code in stamp.values["languages"])
+        self.languages: tuple[str, ...] = tuple(dict.fromkeys(found))  # commonest first
         self._note_cache: dict[int, dict[str, Json]] = {}
+
+    def language(self, note: Mapping[str, Json]) -> str:
+        """What a note's terms are in: its own language, the vault's where it is too short to tell."""
+        return self._main_language if note["language"] == "und" else str(note["language"])
 
     def array(self, name: str) -> Any:
         """An array that the index keeps beside its records."""
@@ -270,7 +277,7 @@ class Searcher:
         for note in best:
             record = self._corpus.note(ordinal_of[note])
             for name in (record["title"], *record["aliases"]):
-                words = tuple(terms(name, record["language"]))
+                words = tuple(terms(name, self._corpus.language(record)))
                 share = title_share(words, asked, rarity)
                 if share > 0:
                     titles.setdefault(words, []).append((note, share))
@@ -365,7 +372,7 @@ class Searcher:
         for score, ordinal, factors, remarks, chunk in final[: run.query.top_k]:
             candidate = candidates[ordinal]
             record = corpus.note(candidate.note)
-            matched = match(run.words, weights, chunk, record["language"])
+            matched = match(run.words, weights, chunk, corpus.language(record))
             excerpt, marks = snippet(chunk.text, matched.spans)
             if gains is not None and candidate.note_key in gains.notes:
                 if candidate.note_key in gains.named:

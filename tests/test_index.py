@@ -1,0 +1,207 @@
+"""cortex index: incremental by content, complete in its report, the same bytes from nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from conftest import CortexMaker
+
+from cortex import Busy, Cortex, CortexError
+from cortex.state import State
+
+
+def lines(cortex: Cortex, name: str) -> list[dict[str, object]]:
+    return [json.loads(line) for line in (cortex.config.state / name).read_bytes().splitlines()]
+
+
+def test_a_run_says_what_was_added_changed_removed_and_unchanged(
+    cortex_with: CortexMaker, tmp_path: Path
+) -> None:
+    cortex = cortex_with({"a.md": "# A\none", "b.md": "# B\ntwo", "c.md": "three"}, build=False)
+    first = cortex.index()
+    assert (first.added, first.changed, first.removed, first.unchanged) == (3, 0, 0, 0)
+    (tmp_path / "vault/a.md").write_text("# A\nother")
+    (tmp_path / "vault/b.md").unlink()
+    (tmp_path / "vault/d.md").write_text("new")
+    second = cortex.index()
+    assert (second.added, second.changed, second.removed, second.unchanged) == (1, 1, 1, 1)
+    assert (second.notes, second.chunks) == (3, 3)
+    third = cortex.index()
+    assert (third.added, third.changed, third.removed, third.unchanged) == (0, 0, 0, 3)
+    assert third.generation == second.generation != first.generation
+
+
+def test_rebuilding_from_nothing_gives_the_same_bytes(
+    cortex_with: CortexMaker, tmp_path: Path
+) -> None:
+    cortex = cortex_with({f"n{i}.md": f"# N{i}\ntext {i}\n\n## S\nmore" for i in range(20)})
+    (tmp_path / "vault/n3.md").write_text("# N3\nchanged")
+    cortex.index()
+    grown = (tmp_path / "state/chunks.jsonl").read_bytes()
+    for name in ("generations", "chunks.jsonl", "notes.jsonl", "index.json"):
+        path = tmp_path / "state" / name
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    cortex.index()
+    assert (tmp_path / "state/chunks.jsonl").read_bytes() == grown
+    cortex.index(force=True)
+    assert (tmp_path / "state/chunks.jsonl").read_bytes() == grown
+
+
+def test_an_incremental_index_answers_like_a_fresh_one(
+    cortex_with: CortexMaker, tmp_path: Path
+) -> None:
+    cortex = cortex_with({f"n{i}.md": f"honey bees and wasps {i} " * (i + 1) for i in range(30)})
+    for i in range(0, 30, 3):
+        (tmp_path / f"vault/n{i}.md").write_text(f"honey from hive {i}, bees asleep")
+    (tmp_path / "vault/n1.md").unlink()
+    cortex.index()
+    grown = [(h.chunk.id, round(h.score, 6)) for h in cortex.search("honey hive").hits]
+    cortex.index(force=True)
+    fresh = [(h.chunk.id, round(h.score, 6)) for h in cortex.search("honey hive").hits]
+    assert grown == fresh
+
+
+def test_a_note_that_cannot_be_read_keeps_its_last_chunks_and_is_reported(
+    cortex_with: CortexMaker, tmp_path: Path
+) -> None:
+    cortex = cortex_with({"a.md": "# A\nkeepword", "b.md": "other"})
+    (tmp_path / "vault/a.md").write_bytes(b"\x00\x01\x02\xff\xfe" * 200)
+    report = cortex.index()
+    assert report.kept == ["a.md"]
+    assert [p.note for p in report.problems] == ["a.md"]
+    assert [h.chunk.note for h in cortex.search("keepword", channels=["bm25"]).hits] == ["a.md"]
+    (tmp_path / "vault/a.md").write_text("# A\nmended")
+    assert cortex.index().problems == []
+
+
+def test_a_broken_header_is_reported_on_every_run_with_its_line(
+    cortex_with: CortexMaker, tmp_path: Path
+) -> None:
+    cortex = cortex_with({"a.md": "---\ngood: 1\nbad: [unclosed\n---\nbody", "b.md": "x"})
+    for _ in range(2):
+        [problem] = cortex.index().problems
+        assert problem.note == "a.md" and problem.line in (3, 4)
+        (tmp_path / "vault/b.md").write_text("changed")
+    assert cortex.search("unclosed", channels=["bm25"]).hits == ()
+
+
+def test_touching_a_note_changes_its_time_and_nothing_else(
+    cortex_with: CortexMaker, tmp_path: Path
+) -> None:
+    cortex = cortex_with({"a.md": "one"})
+    chunks = (tmp_path / "state/chunks.jsonl").read_bytes()
+    os.utime(tmp_path / "vault/a.md", (1e9, 1e9))
+    report = cortex.index()
+    assert (report.changed, report.unchanged) == (0, 1)
+    assert lines(cortex, "notes.jsonl")[0]["modified"] == 1e9
+    assert (tmp_path / "state/chunks.jsonl").read_bytes() == chunks
+    assert cortex.embed().encoded == 0
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ("{}", ["Temp/x.md", "a/Temp/z.md", "a/b/n.md", "root.md"]),
+        ("{exclude_folders: [Temp/]}", ["a/Temp/z.md", "a/b/n.md", "root.md"]),
+        ("{exclude_folders: ['**/Temp']}", ["a/b/n.md", "root.md"]),
+        ("{include_folders: [a]}", ["a/Temp/z.md", "a/b/n.md"]),
+        ("{include_folders: ['a/*', '.']}", ["a/Temp/z.md", "a/b/n.md", "root.md"]),
+        ("{include_folders: [a], exclude_folders: ['a/T*']}", ["a/b/n.md"]),
+    ],
+)
+def test_folders_are_chosen_by_globs(
+    cortex_with: CortexMaker, tmp_path: Path, settings: str, expected: list[str]
+) -> None:
+    notes = {"root.md": "x", "Temp/x.md": "x", "a/Temp/z.md": "x", "a/b/n.md": "x", ".o/h.md": "x"}
+    vault = settings.replace("{", f"{{path: '{tmp_path / 'vault'}', ", 1).replace(", }", "}")
+    cortex = cortex_with(notes, f"vault: {vault}", build=False)
+    cortex.index()
+    assert [note["file"] for note in lines(cortex, "notes.jsonl")] == expected
+
+
+def test_links_out_of_the_vault_are_not_followed_unless_asked_for(
+    cortex_with: CortexMaker, tmp_path: Path
+) -> None:
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside/o.md").write_text("outside")
+    cortex = cortex_with({"a.md": "inside"}, build=False)
+    (tmp_path / "vault/link").symlink_to(tmp_path / "outside")
+    (tmp_path / "vault/loop").symlink_to(tmp_path / "vault")
+    (tmp_path / "vault/again.md").symlink_to(tmp_path / "vault/a.md")
+    report = cortex.index()
+    assert report.notes == 1
+    assert [(p.note, p.code) for p in report.problems] == [("link", "link_out_of_vault")]
+    allowed = f"vault: {{path: '{tmp_path / 'vault'}', allow_symlinks_outside: true}}"
+    assert cortex_with({}, allowed, build=False).index().notes == 2
+
+
+def test_a_missing_vault_is_one_clear_error(cortex_with: CortexMaker, tmp_path: Path) -> None:
+    cortex = cortex_with({}, build=False)
+    (tmp_path / "vault").rmdir()
+    with pytest.raises(CortexError, match=r"vault.*vault\.path"):
+        cortex.index()
+
+
+def test_a_second_writer_is_told_so(tmp_path: Path) -> None:
+    with State(tmp_path).lock():
+        code = (
+            "import sys; from pathlib import Path; from cortex.state import State\n"
+            "from cortex import Busy\n"
+            "try:\n"
+            "    with State(Path(sys.argv[1])).lock(wait_s=0.2): print('locked')\n"
+            "except Busy as error: print(error)"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=True
+        )
+    assert "another cortex run is writing" in done.stdout
+    with State(tmp_path).lock(wait_s=0.2):
+        pass
+    assert issubclass(Busy, CortexError)
+
+
+@pytest.mark.parametrize("name", ["chunks.jsonl", "notes.jsonl", "notes.keys.npy"])
+def test_a_cut_artifact_is_named_and_the_next_run_mends_it(
+    cortex_with: CortexMaker, tmp_path: Path, name: str
+) -> None:
+    cortex = cortex_with({"a.md": "# A\nword", "b.md": "# B\nword"})
+    [folder] = (tmp_path / "state/generations").glob("index-*")
+    data = (folder / name).read_bytes()
+    with open(folder / name, "r+b") as file:
+        file.truncate(len(data) - 10)
+    with pytest.raises(CortexError, match="run: cortex index --force"):
+        Cortex.open(tmp_path / "state/config.yaml", env={}).search("word")
+    cortex.index()
+    assert len(cortex.search("word", channels=["bm25"]).hits) == 2
+
+
+@pytest.mark.slow
+def test_a_killed_run_leaves_the_last_state_and_the_next_run_completes(
+    cortex_with: CortexMaker, tmp_path: Path
+) -> None:
+    cortex = cortex_with({f"n{i}.md": f"# N{i}\nold word" for i in range(300)})
+    for i in range(300):
+        (tmp_path / f"vault/n{i}.md").write_text(f"# N{i}\nfresh word")
+    config = str(tmp_path / "state/config.yaml")
+    for delay in (0.15, 0.3, 0.45, 0.6):
+        process = subprocess.Popen(
+            [sys.executable, "-m", "cortex.cli", "--config", config, "index", "--quiet"],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        time.sleep(delay)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        found = {h.chunk.text for h in cortex.search("word", top_k=300).hits}
+        assert found in ({"old word"}, {"fresh word"})
+    cortex.index()
+    assert {h.chunk.text for h in cortex.search("word", top_k=300).hits} == {"fresh word"}
+    assert cortex.index().unchanged == 300

@@ -1,0 +1,124 @@
+"""The manual of the command line: the shell sessions in transcripts/ are run and print just that.
+
+`pytest tests/test_transcripts.py --update-golden` writes down what they print now. A session that
+begins with NEEDS_MODEL has the weights of the default model at hand.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime as dt
+import functools
+import io
+import os
+import re
+import shlex
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from cortex import app
+from cortex.cli import main
+
+TRANSCRIPTS = Path(__file__).resolve().parent / "transcripts"
+NEEDS_MODEL = "# With the weights of the default model.\n"
+TODAY = dt.date(2026, 3, 1)
+MODIFIED = dt.datetime(2026, 2, 1, tzinfo=dt.UTC).timestamp()
+
+SESSIONS = {path.stem: path.read_text("utf-8") for path in sorted(TRANSCRIPTS.glob("*.txt"))}
+PLAIN = [name for name, text in SESSIONS.items() if not text.startswith(NEEDS_MODEL)]
+WITH_MODEL = [name for name, text in SESSIONS.items() if text.startswith(NEEDS_MODEL)]
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="the sessions are those of a POSIX shell")
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home of its own on a day that is always the same."""
+    for name in ("CORTEX_CONFIG", "HERMES_HOME", "WIKI_PATH"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.chdir(tmp_path)
+    opened = app.Cortex.open
+    monkeypatch.setattr(app.Cortex, "open", functools.partial(opened, today=TODAY))
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_a_session_prints_what_its_transcript_says(
+    name: str, home: Path, request: pytest.FixtureRequest
+) -> None:
+    check(name, home, update=request.config.getoption("--update-golden"))
+
+
+@pytest.mark.network
+@pytest.mark.parametrize("name", WITH_MODEL)
+def test_a_session_with_the_model_prints_what_its_transcript_says(
+    name: str, home: Path, models_folder: Path, request: pytest.FixtureRequest
+) -> None:
+    state = home / ".hermes" / "cortex"
+    state.mkdir(parents=True)
+    (state / "models").symlink_to(models_folder)
+    check(name, home, update=request.config.getoption("--update-golden"))
+
+
+def test_the_sessions_show_every_command() -> None:
+    from cortex.cli import COMMANDS
+
+    shown = set(re.findall(r"^\$ cortex (\w+)", "\n".join(SESSIONS.values()), re.MULTILINE))
+    assert shown >= set(COMMANDS)
+
+
+def check(name: str, home: Path, update: bool) -> None:
+    session = SESSIONS[name]
+    printed = played(session, home)
+    if update:
+        (TRANSCRIPTS / f"{name}.txt").write_text(printed, "utf-8")
+    else:
+        assert printed == session
+
+
+def played(session: str, home: Path) -> str:
+    """The session with its commands run and what they print now in the place of what stood there.
+
+    A line `$ ...` is a command, `# ...` and empty lines above one are a remark and stay.
+    """
+    parts: list[str] = []
+    for block in re.split(r"^(?=\$ )", session, flags=re.MULTILINE):
+        command, _, old = block.partition("\n")
+        remark = re.search(r"(?:\A|\n)((?:\n|# [^\n]*\n)*)\Z", old)
+        kept = remark[1] if remark else ""
+        if command.startswith("$ "):
+            parts += [command + "\n", masked(output_of(command[2:], home), home)]
+        else:
+            kept = block
+        parts.append(kept)
+    return "".join(parts)
+
+
+def output_of(command: str, home: Path) -> str:
+    """All that it prints, stdout and stderr as they come, and its exit code if that is not 0."""
+    words = shlex.split(command)
+    if words[0] == "cortex":
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
+            code = main(words[1:])
+        text = printed.getvalue()
+    else:
+        ran = subprocess.run(["sh", "-c", command], cwd=home, capture_output=True, text=True)
+        text, code = ran.stdout + ran.stderr, ran.returncode
+    for path in (home / "vault").rglob("*"):
+        os.utime(path, (MODIFIED, MODIFIED))
+    return text + (f"[exit {code}]\n" if code else "")
+
+
+def masked(text: str, home: Path) -> str:
+    """Without what differs from one machine or run to the next: the home, times, digests."""
+    text = text.replace(str(home), "~")
+    text = re.sub(r"\d+\.\d s\b", "0.0 s", text)
+    text = re.sub(
+        r'("(?:seconds|total|\w+_ms|bm25|vector|graph)": )\d+\.\d+(?=,?\n)', r"\g<1>0.0", text
+    )
+    return re.sub(r"\b[0-9a-f]{32,64}\b", "<digest>", text)
