@@ -87,7 +87,8 @@ def build_graph(
         place = at
         text = _prose(chunk["text"])
         graph.add_chunk(chunk, text)
-        mentions.read(at, text, (chunk["start_line"], chunk["end_line"]))
+        if chunk["text"].strip() not in chunk.get("heading_path", ()):  # a heading and no more
+            mentions.read(at, text, (chunk["start_line"], chunk["end_line"]))
     for source, target, mention in mentions.found():
         graph.add_mention(source, target, mention)
     counts = graph.write(folder)

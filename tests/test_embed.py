@@ -12,7 +12,7 @@ from conftest import CortexMaker
 
 import cortex.app
 from cortex import Cortex, Unavailable
-from cortex.embedder import chroma
+from cortex.embedder import build, chroma
 from cortex.embedder.build import windows
 from cortex.embedder.models import HashingEmbedder
 from cortex.embedder.vectors import ExactVectors
@@ -66,6 +66,22 @@ def test_vectors_of_deleted_notes_go(cortex_with: CortexMaker, tmp_path: Path) -
     report = cortex.embed()
     assert (report.vectors, report.chroma) == (0, 0)
     assert cortex.search("three").hits == ()
+
+
+def test_vectors_out_of_use_are_dropped_before_they_outweigh_the_rest(
+    cortex_with: CortexMaker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(build, "SPARE_ROWS", 10)
+    cortex = cortex_with({f"n{i}.md": f"# N{i}\ntext {i}" for i in range(30)})
+    for i in range(25):
+        (tmp_path / f"vault/n{i}.md").unlink()
+    cortex.index()
+    report = cortex.embed()
+    assert (report.vectors, report.encoded) == (5, 0)
+    stamp = cortex.state.stamp("vectors")
+    assert stamp is not None and stamp.values["rows"] == 5
+    assert cortex.search("text 29").hits[0].chunk.note == "n29.md"
+    assert cortex.embed().encoded == 0
 
 
 @pytest.mark.parametrize("damage", ["gone", "emptied", "garbage"])
@@ -137,7 +153,7 @@ def test_without_the_old_model_words_answer_and_the_result_says_so(
     original = cortex._embedder
 
     def only_new(model: str) -> object:
-        if model == "hashing":
+        if model != "hashing-128":
             raise Unavailable("vector", "hashing is gone; run: cortex embed")
         return original(model)
 

@@ -79,6 +79,7 @@ def build(
             chunks.append(
                 {
                     "file": path,
+                    "heading_path": more.get("heading_path", []),
                     "text": part,
                     "start_line": line,
                     "end_line": line + part.count("\n"),
@@ -382,6 +383,12 @@ def test_a_name_that_three_notes_share_is_divided_and_one_of_four_is_nobodys(tmp
         ("a.md", f"{i}/Team Notes.md"): (1 / 3 * math.log(n / 1) / math.log(n), "mention")
         for i in range(3)
     }
+
+
+def test_a_section_that_is_only_a_heading_names_nothing(tmp_path):
+    heading = {"heading_path": ["Day", "Soda Kiln"], "body": "Soda Kiln"}
+    build(tmp_path, {"a.md": heading, "b.md": "Soda Kiln", "Soda Kiln.md": ""})
+    assert named_in(tmp_path) == {("b.md", "Soda Kiln.md"): "Soda Kiln"}
 
 
 def test_a_note_that_uses_its_own_name_names_the_other_notes_of_that_name(tmp_path):

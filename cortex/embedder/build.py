@@ -22,6 +22,7 @@ from . import chroma
 from .vectors import VectorCache, write_entries
 
 _BATCH_WINDOWS = 256  # texts per call of the model, and per write of the cache
+SPARE_ROWS = 4096  # out of use, that a cache may hold beside as many as are in use
 _MAX_PREFIX_SHARE = 0.5  # of the window that title and headings may take
 
 
@@ -89,6 +90,7 @@ def build_vectors(
         if previous is None or state.root / previous.values["cache"] == cache.folder:
             _publish(state, index, embedder, cache, surfaces, complete=False)
         raise
+    cache = _compacted(state, cache, surfaces)
     stamp = _publish(state, index, embedder, cache, surfaces, complete=True)
     report.vectors = stamp.values["entries"]
     report.reused = max(report.vectors - report.encoded, 0)
@@ -379,27 +381,46 @@ def _open_cache(
     state: State, embedder: Embedder, previous: Stamp | None, force: bool
 ) -> VectorCache:
     """The cache of this embedder: the one in use, else one left by it before, else a new one."""
-    name = re.sub(r"[^A-Za-z0-9.-]+", "-", embedder.identity)[:80]
-    folder = state.root / "vectors" / name
-    if force and folder.exists() and not (
-        previous is not None and previous.values["identity"] == embedder.identity
-    ):
-        shutil.rmtree(folder)
-    cache = VectorCache(folder, embedder.dimensions)
+    if previous is not None and previous.values["identity"] == embedder.identity:
+        cache = VectorCache(state.root / previous.values["cache"], previous.values["dimensions"])
+    else:
+        name = re.sub(r"[^A-Za-z0-9.-]+", "-", embedder.identity)[:80]
+        cache = VectorCache(state.root / "vectors" / name, embedder.dimensions)
     if force and len(cache):
-        # Readers map the file in use: begin another, and drop this one when they have moved.
-        suffix = 2
-        while (folder.with_name(f"{name}-{suffix}")).exists():
-            suffix += 1
-        cache = VectorCache(folder.with_name(f"{name}-{suffix}"), embedder.dimensions)
-    elif previous is not None and previous.values["identity"] == embedder.identity:
-        cache = VectorCache(state.root / previous.values["cache"], embedder.dimensions)
+        cache = VectorCache(_free_folder(cache.folder), cache.dimensions)
     return cache
+
+
+def _compacted(state: State, cache: VectorCache, surfaces: list[bytes]) -> VectorCache:
+    """The cache, or a copy of what is in use once the rest would outweigh it."""
+    known = cache.known()
+    used = {surface: known[surface] for surface in surfaces}
+    live = sum(windows for _, windows in used.values())
+    if len(cache) <= 2 * live + SPARE_ROWS:
+        return cache
+    compact = VectorCache(_free_folder(cache.folder), cache.dimensions)
+    rows = cache.rows()
+    items = list(used.items())
+    for start in range(0, len(items), SPARE_ROWS):
+        part = items[start : start + SPARE_ROWS]
+        picked = [row + i for _, (row, windows) in part for i in range(windows)]
+        compact.append([(surface, windows) for surface, (_, windows) in part], rows[picked])
+    return compact
+
+
+def _free_folder(folder: Path) -> Path:
+    """A name for a second cache of a model, while readers still map the first."""
+    stem = re.sub(r"\+\d+$", "", folder.name)
+    suffix = 2
+    while folder.with_name(f"{stem}+{suffix}").exists():
+        suffix += 1
+    return folder.with_name(f"{stem}+{suffix}")
 
 
 def _drop_unused_caches(state: State, stamp: Stamp) -> None:
     """Remove the vectors of other models, now that these are whole."""
     used = state.root / stamp.values["cache"]
-    for folder in (state.root / "vectors").iterdir():
+    folders = state.root / "vectors"
+    for folder in folders.iterdir() if folders.is_dir() else ():
         if folder != used:
             shutil.rmtree(folder, ignore_errors=True)

@@ -147,7 +147,8 @@ def _main_language(notes: list[FoundNote], previous: _Previous | None) -> str:
         else:
             counts[language] += 1
     if not counts:
-        return detect_language("\n".join(untold))
+        language = detect_language("\n".join(untold))
+        return "en" if language == "und" else language
     language, count = min(counts.items(), key=lambda item: (-item[1], item[0]))
     if previous is not None:
         before = previous.stamp.values["main_language"]

@@ -22,6 +22,7 @@ CHUNK_SHARE = 0.2  # of a chunk's own BM25 beside its note's
 NOTE_COSINE_SHARE = 0.4  # of the cosine to the note's mean vector beside the chunk's own
 SMALL_VAULT = 30  # notes; below that the spread of cosines says nothing of the vector channel
 SMALL_VAULT_TRUST = 0.7
+MIN_TRUST = 0.02  # so that a search by vectors alone always ranks
 TITLE_GAIN = 0.2  # for a note whose title the query names in full
 HOP_GAINS = (0.35, 0.175, 0.0875)  # for what the best notes link to, hop by hop
 SEEDS = 5
@@ -75,7 +76,9 @@ class Dense:
     def calibrated(self, score: float) -> float:
         """A score in [0, 1]: 0 at the vault's mean, 1 for the best."""
         spread = self.best - self.mean
-        return min(max((score - self.mean) / spread, 0.0), 1.0) if spread > 1e-9 else 0.0
+        if spread <= 1e-9:
+            return 1.0 if score >= self.best else 0.0
+        return min(max((score - self.mean) / spread, 0.0), 1.0)
 
 
 class DenseRanker:
@@ -106,7 +109,10 @@ class DenseRanker:
             keys, notes, ordered = keys[keep], notes[keep], ordered[keep]
             best = float(ordered.max()) if len(ordered) else 0.0
         mean, spread = float(by_note.mean()), float(by_note.std())
-        return Dense(keys, notes, ordered, mean, best, _trust(len(by_note), best, mean, spread))
+        trust = _trust(len(by_note), best, mean, spread)
+        if len(ordered):  # of notes that a filter left, some may be below the vault's mean
+            mean = min(mean, float(ordered.mean()))
+        return Dense(keys, notes, ordered, mean, best, trust)
 
     def _approximate(
         self, vector: Vectors, limit: int, allowed: Collection[int] | None
@@ -124,11 +130,9 @@ class DenseRanker:
 
 def _trust(notes: int, best: float, mean: float, spread: float) -> float:
     """How much the vectors are worth for this query: by how many deviations the best stands out."""
-    if best <= mean:
-        return 0.0
     if notes < SMALL_VAULT or spread <= 1e-9:
         return SMALL_VAULT_TRUST
-    return min(max(((best - mean) / spread - 2) / 3, 0.0), 1.5)
+    return min(max(((best - mean) / spread - 2) / 3, MIN_TRUST), 1.5)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,268 @@
+"""Find and mask secret-shaped text: keys, tokens, passwords and private key blocks.
+
+A first guard, by shape alone. It knows the key prefixes in use today, values assigned to a name
+such as `password`, credentials in addresses, and private keys, also when a chunk border cut
+them. What has the shape of prose, a hash, a UUID or a date stays as it is.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+
+class Finding(NamedTuple):
+    start: int  # span in the text
+    end: int
+    kind: str  # as a reader sees it: "api key", "password", "private key"
+
+
+def redact(text: str) -> tuple[str, int]:
+    """`text` with each secret-shaped span replaced by `[redacted: kind]`, and how many there were.
+
+    Redacting twice changes nothing more.
+    """
+    findings = find(text)
+    if not findings:
+        return text, 0
+    pieces: list[str] = []
+    done = 0
+    for start, end, kind in findings:
+        pieces += text[done:start], f"[redacted: {kind}]"
+        done = end
+    return "".join(pieces) + text[done:], len(findings)
+
+
+def find(text: str) -> list[Finding]:
+    """The secret-shaped spans, in order, without overlap; linear in the length of `text`."""
+    found = [finding for search in _SEARCHES for finding in search(text)]
+    found.sort(key=lambda finding: (finding.start, -finding.end))
+    merged: list[Finding] = []
+    for finding in found:
+        if merged and finding.start < merged[-1].end:
+            last = merged[-1]
+            merged[-1] = last._replace(end=max(last.end, finding.end))
+        else:
+            merged.append(finding)
+    return merged
+
+
+# Every repetition below is bounded or runs over characters that cannot begin the next part, so
+# no text makes a search go back over more than a few hundred characters.
+
+# Inside a key, dots and the like go on with it; a full stop at the end of a sentence does not.
+_MORE = r"(?:[.~+/=:]{1,2}[A-Za-z0-9_\-]+){0,40}={0,2}"
+_PREFIXED = re.compile(
+    r"""(?<![A-Za-z0-9_])(?:
+      (?P<sk> sk-[A-Za-z0-9_\-]{16,} )
+    | (?: gh[opsru]_[A-Za-z0-9]{20,} | github_pat_[A-Za-z0-9_]{20,}
+        | gl(?:pat|dt|rt|ptt|oas|cbt|ft|soat|agent)-[A-Za-z0-9_\-]{16,}
+        | xox[abeoprs]-[A-Za-z0-9\-]{10,} | xapp-[0-9]-[A-Za-z0-9\-]{10,}
+        | A(?:KIA|SIA|BIA|CCA)[A-Z0-9]{16,}
+        | AIza[A-Za-z0-9_\-]{30,} | ya29\.[A-Za-z0-9_\-]{16,} | GOCSPX-[A-Za-z0-9_\-]{16,}
+        | npm_[A-Za-z0-9]{30,} | pypi-[A-Za-z0-9_\-]{40,} | hf_[A-Za-z0-9]{20,}
+        | (?:r8|gsk|figd|glsa|sntrys|dckr_pat|shp(?:at|ca|pa|ss)|lin_api|ntn|dop_v1|doo_v1)
+          _[A-Za-z0-9_]{20,}
+        | (?:xai|pplx|tvly|nvapi|PMAK|sq0(?:csp|atp)|rnd|fly)-[A-Za-z0-9_\-]{20,}
+        | (?:[sr]k|pk)_(?:live|test|prod)_[A-Za-z0-9]{10,} | whsec_[A-Za-z0-9+/]{16,}
+        | SG\.[A-Za-z0-9_\-]{16,}\.[A-Za-z0-9_\-]{16,}
+        | key-[0-9a-f]{32} | dapi[0-9a-f]{32}
+        | AGE-SECRET-KEY-1[A-Z0-9]{20,}
+        | (?P<token> eyJ[A-Za-z0-9_\-]{8,}\.[A-Za-z0-9_\-]{8,}
+        | [0-9]{8,10}:[A-Za-z0-9_\-]{33,36}(?![A-Za-z0-9_\-])
+        | [MNO][A-Za-z0-9_\-]{23,27}\.[A-Za-z0-9_\-]{6}\.[A-Za-z0-9_\-]{27,45} )
+      )
+    )"""
+    + _MORE,
+    re.VERBOSE,
+)
+_WEBHOOK = re.compile(
+    r"hooks\.slack\.com/(?:services|workflows|triggers)/([A-Za-z0-9_/\-]{16,})"
+    r"|discord(?:app)?\.com/api/webhooks/([A-Za-z0-9_/\-]{16,})"
+    r"|[?&](?:sig|X-Amz-Signature|X-Amz-Security-Token|X-Goog-Signature)=([A-Za-z0-9%+/_\-]{32,}=*)"
+)
+_IN_ADDRESS = re.compile(
+    r"://(?:[^\s/:@\"'<>`]{0,100}:([^\s/@\"'<>`]{1,200})|([A-Za-z0-9_\-]{20,200}))@(?=[\w\[])"
+)
+_BEARER = re.compile(
+    r"(?i)\b(?:bearer|authorization[\"']?[ \t]{0,3}[:=][ \t]{0,3}[\"']?(?:basic|token|apikey))"
+    r"[ \t]{1,3}([A-Za-z0-9._~+/\-]{8,}={0,2})"
+)
+_USER_OPTION = re.compile(r"(?:(?<=\s)|^)(?:-u|--user)[ \t=]{1,3}[^\s:\"']{1,64}:([^\s\"']{6,})")
+_ASSIGNED = re.compile(
+    r"""(?:
+      (?P<password> pass(?:word|wd|phrase|code) | pwd | passwort | kennwort | contraseña
+        | mot\ de\ passe | пароль | 密码 | 密碼 | 口令 | パスワード | 비밀번호 )
+    | secret | token | credentials? | api[_\-\ ]?key | apikey
+    | (?:access|account|private|encryption|signing|auth|master|license|sharedaccess)[_\-\ ]?key
+    )
+    (?P<rest> (?:[_\-][a-z0-9_\-]{1,24})? )
+    ["'`*_)]{0,4} [ \t]{0,4} (?: :=|=>|==?|[:：|] ) [*_]{0,3} [ \t]{0,4}
+    (?: (?P<quote>["'`]) (?P<quoted> [^"'`\r\n]{4,400} ) (?P=quote)
+      | (?P<bare> [^\s"'`|<>;]{4,} ) )""",
+    re.VERBOSE | re.IGNORECASE,
+)
+# `token_count = ...` names no token.
+_NO_SECRET = re.compile(
+    r"(?i)[_\-](?:models?|types?|names?|urls?|uri|endpoint|files?|paths?|counts?|limits?|budgets?"
+    r"|sizes?|length|max|min|env|prefix|pattern|policy|at|on|date|expir\w*|ttl|changed|updated)$"
+)
+
+
+def _prefixed(text: str) -> Iterator[Finding]:
+    for match in _PREFIXED.finditer(text):
+        if match["sk"] is not None and not _is_sk_key(match["sk"]):
+            continue
+        kind = "token" if match["token"] is not None else "api key"
+        yield Finding(match.start(), match.end(), kind)
+
+
+def _is_sk_key(key: str) -> bool:
+    """Tells a key from hyphenated words: digits, and capitals or a long run without a break."""
+    return bool(
+        re.search("[0-9]", key) and (re.search("[A-Z]", key) or re.search("[A-Za-z0-9]{20}", key))
+    )
+
+
+def _addresses(text: str) -> Iterator[Finding]:
+    for match in _WEBHOOK.finditer(text):
+        yield Finding(*match.span(match.lastindex or 0), "webhook")
+    for match in _IN_ADDRESS.finditer(text):
+        password, user = match.groups()
+        if password is not None and not _is_placeholder(password):
+            yield Finding(*match.span(1), "password")
+        elif user is not None and _is_mixed(user):
+            yield Finding(*match.span(2), "token")
+
+
+def _headers(text: str) -> Iterator[Finding]:
+    for match in _BEARER.finditer(text):
+        if _is_mixed(match[1]) and not _is_harmless(match[1]):
+            yield Finding(*match.span(1), "token")
+    for match in _USER_OPTION.finditer(text):
+        if _is_mixed(match[1]):
+            yield Finding(*match.span(1), "password")
+
+
+def _assigned(text: str) -> Iterator[Finding]:
+    for match in _ASSIGNED.finditer(text):
+        if _NO_SECRET.search(match["rest"]):
+            continue
+        group = "quoted" if match["quoted"] is not None else "bare"
+        value = match[group]
+        if group == "bare":
+            value = value.rstrip(".,:)]}*\\") if value[0] not in "([{" else value
+            if text[max(0, match.start() - 1) : match.start()] in ("?", "&"):
+                value = re.split("[&#)]", value, maxsplit=1)[0]  # a parameter of an address
+        is_password = match["password"] is not None
+        if _is_secret(value, 6 if is_password else 12):
+            start = match.start(group)
+            yield Finding(start, start + len(value), "password" if is_password else "api key")
+
+
+def _is_secret(value: str, min_length: int) -> bool:
+    """Whether a value assigned to a telling name is the secret itself, not words about it."""
+    if len(value) < min_length or _is_placeholder(value) or _is_harmless(value):
+        return False
+    if " " in value:  # a sentence, or a passphrase: only quotes let it through to here
+        return bool(re.search("[0-9]", value) and re.search("[!@#$%^&*+=~?]", value))
+    return _is_mixed(value)
+
+
+def _is_mixed(value: str) -> bool:
+    """Letters together with digits, or with signs that words do not hold inside."""
+    return bool(re.search(r"[^\W\d_]", value) and re.search(r"[0-9]|[!@#$%^&*+=~?](?!$)", value))
+
+
+_PLACEHOLDER = re.compile(
+    r"""(?ix) (?: [<$%{\[(] | \*{2} | x{3} | \.{2} | … | your | my[_\-] | example | change[_\-]?me
+      | (?:password|passwd|passwort|pass|pwd|pw|secret|token|key|redacted|null|none) (?![A-Za-z0-9])
+    )"""
+)
+_HARMLESS = re.compile(
+    r"""(?ix)
+      \d{4}-\d{2}-\d{2} (?:[T\ ][\d:.+\-Z]*)?                     # a date
+    | (?:\.{0,2}|~)/\S* | [a-z]:\\\S* | [a-z][a-z0-9+.\-]{1,20}:/\S*   # a path, an address
+    | \[\[.* | !?\[[^\]]*\]\(.*                                   # a link
+    | [a-z_]\w*(?:\.[a-z_]\w*)*[(\[].*                            # code that fetches it
+    | (?:[a-z_]+\.)+[a-z_]+\d?                                    # a dotted name
+    | (?-i: (?:[a-z]+|v?\d{1,8}) (?:[_\-.](?:[a-z]+|v?\d{1,8}))+ )  # words and versions, hyphenated
+    | (?:[a-z]+[_\-])+[a-z]+                                      # the same in capitals
+    """
+)
+
+
+def _is_placeholder(value: str) -> bool:
+    return _PLACEHOLDER.match(value) is not None
+
+
+def _is_harmless(value: str) -> bool:
+    return _HARMLESS.fullmatch(value) is not None
+
+
+_ARMOR = re.compile(r"-----(BEGIN|END) ([A-Z0-9 ]{0,40})-----")
+_PRIVATE = re.compile("PRIVATE KEY(?: BLOCK)?$")
+_KEY_LINES = re.compile(
+    r"(?:(?<![^\r\n])[ \t>]{0,20}[A-Za-z0-9+/]{60,76}={0,2}[ \t]{0,8}(?:\r\n|\n|\r|\Z)){3,}"
+    r"(?P<last>[ \t>]{0,20}[A-Za-z0-9+/]{2,76}={0,2}(?!\S))?"
+)
+
+
+def _key_blocks(text: str) -> Iterator[Finding]:
+    """Private keys in armor, whole or cut at either end, and runs of lines out of the middle."""
+    public: list[tuple[int, int]] = []
+    begin: tuple[int, bool] | None = None  # where the open block starts, and whether it is private
+    for match in _ARMOR.finditer(text):
+        private = _PRIVATE.search(match[2]) is not None
+        if match[1] == "BEGIN":
+            if not (begin and begin[1]) and not _CLOSES_A_MENTION.match(text, match.end()):
+                begin = match.start(), private
+        elif begin is not None:
+            if private or begin[1]:
+                yield Finding(begin[0], match.end(), "private key")
+            else:
+                public.append((begin[0], match.end()))
+            begin = None
+        elif private and not _OPENS_A_MENTION.search(
+            text, max(0, match.start() - 40), match.start()
+        ):
+            yield Finding(0, match.end(), "private key")
+    if begin is not None and begin[1]:
+        yield Finding(begin[0], len(text), "private key")
+    yield from _key_lines(text, public)
+
+
+# Text that only talks about a mark: quotes around it, or words that go on in its line.
+_CLOSES_A_MENTION = re.compile(r"[\"'`)]|[,.]? ?[a-z]{2,}[ ,.]")
+_OPENS_A_MENTION = re.compile(r"(?:[\"'`(]|[a-z]{2,}[,:]? )$")
+
+
+def _key_lines(text: str, public: list[tuple[int, int]]) -> Iterator[Finding]:
+    starts = [start for start, _ in public]
+    for match in _KEY_LINES.finditer(text):
+        around = bisect_right(starts, match.start()) - 1
+        if around >= 0 and match.start() < public[around][1]:
+            continue
+        last = match["last"]
+        end = match.end()
+        if last and not (last.endswith("=") or _is_key_line(last)):
+            end = match.start("last")
+        lines = text[match.start() : end].split()
+        if all(_is_key_line(line) for line in lines if len(line) >= 60):
+            end = match.start() + len(text[match.start() : end].rstrip())
+            yield Finding(match.start(), end, "private key")
+
+
+def _is_key_line(line: str) -> bool:
+    return bool(re.search("[A-Z]", line) and re.search("[a-z]", line) and re.search("[0-9]", line))
+
+
+_SEARCHES: tuple[Callable[[str], Iterator[Finding]], ...] = (
+    _key_blocks,
+    _prefixed,
+    _addresses,
+    _headers,
+    _assigned,
+)
