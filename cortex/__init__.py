@@ -1,12 +1,12 @@
 """Hermes Cortex: search and cited context over a Markdown vault.
 
-    from cortex import Cortex
+from cortex import Cortex
 
-    cortex = Cortex.open()              # the settings of `cortex config path`
-    cortex.index(), cortex.embed(), cortex.build_graph()
-    for hit in cortex.search("how do I restart the gauge?").hits:
-        print(hit.chunk.note, hit.chunk.start_line, hit.snippet)
-    print(cortex.build_context("how do I restart the gauge?", budget=1500).text)
+cortex = Cortex.open()              # the settings of `cortex config path`
+cortex.index(), cortex.embed(), cortex.build_graph()
+for hit in cortex.search("how do I restart the gauge?").hits:
+    print(hit.chunk.note, hit.chunk.start_line, hit.snippet)
+print(cortex.build_context("how do I restart the gauge?", budget=1500).text)
 """
 
 from __future__ import annotations

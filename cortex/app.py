@@ -395,7 +395,7 @@ class Cortex:
         from .indexer.build import LEXICAL, lexical_notes
         from .indexer.lexical import FieldWeights, RankBM25Index, TantivyIndex
         from .search.boosts import BoostSettings
-        from .search.channels import DenseRanker, LinkGraph
+        from .search.channels import LinkGraph
         from .search.searcher import Searcher, SearchSettings
 
         corpus = self._corpus()
@@ -407,7 +407,7 @@ class Cortex:
                 return RankBM25Index(lexical_notes(corpus.stamp), FieldWeights())
             return TantivyIndex.open(corpus.stamp.folder / LEXICAL, FieldWeights())
 
-        def dense() -> DenseRanker:
+        def dense() -> Any:
             return self._open_dense(corpus, warnings)
 
         def graph() -> LinkGraph:
@@ -465,7 +465,9 @@ class Cortex:
         embedder = self._embedder(model)
         if embedder.identity != stamp.values["identity"]:
             built_with = stamp.values["model"]
-            message = f"the vectors were built with {built_with}, config says {model}; run: cortex embed"
+            message = (
+                f"the vectors were built with {built_with}, config says {model}; run: cortex embed"
+            )
             embedder = self._embedder(built_with)
             if embedder.identity != stamp.values["identity"]:
                 raise Unavailable("vector", message)
@@ -483,7 +485,9 @@ class Cortex:
             settings.vector_engine == "auto" and len(vectors) > settings.chroma_min_vectors
         ):
             store = ChromaVectors(
-                self.config.index.chroma_path, self.config.index.collection, stamp.values["identity"]
+                self.config.index.chroma_path,
+                self.config.index.collection,
+                stamp.values["identity"],
             )
         return DenseRanker(vectors, store)
 
@@ -511,7 +515,9 @@ class Cortex:
         if gone:
             warnings.append(f"no longer in the vault: {', '.join(gone)}; run: cortex index")
         if changed:
-            warnings.append(f"changed since it was indexed: {', '.join(changed)}; run: cortex index")
+            warnings.append(
+                f"changed since it was indexed: {', '.join(changed)}; run: cortex index"
+            )
         return replace(result, hits=tuple(hits), warnings=tuple(warnings))
 
     def _titles(self) -> dict[str, list[str]]:

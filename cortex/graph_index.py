@@ -151,20 +151,8 @@ class _Graph:
             if label := tag.lstrip("#"):
                 self._add_node(_tag_id(label), "tag", label)
                 self._edge(f"note:{path}", _tag_id(label), "tagged_with").count = 1
-        links = list(note.get("links") or ())
-        written = {(str(link.get("property")), link.get("target")) for link in links}
-        for name in _lifecycle_names(meta, written):
-            links.extend(self._as_links(path, *name))
-        for link in links:
+        for link in note.get("links") or ():
             self._add_link(path, link)
-
-    def _as_links(self, source: str, name: str, text: str) -> Iterator[dict[str, Json]]:
-        """A lifecycle property without brackets: one name, or several between commas."""
-        whole = _plain_link(name, text)
-        if "," not in text or self._resolver.resolve(source, whole).path:
-            yield whole
-            return
-        yield from (_plain_link(name, part) for part in text.split(",") if part.strip())
 
     def add_chunk(self, chunk: Mapping[str, Json], text: str) -> None:
         """The links and tags in a part of a body; `text` is its text without code and links."""
@@ -351,39 +339,9 @@ def _adjacency(
 
 
 def _lifecycle(name: Json) -> str | None:
-    """The edge type of a property, however it is cased; None if it is no lifecycle property."""
-    if not isinstance(name, str):
-        return None
-    first = re.split(r"[.\[]", name, maxsplit=1)[0].strip().casefold()
-    first = re.sub(r"[\s-]+", "_", first)
-    return first if first in LIFECYCLE else None
-
-
-def _lifecycle_names(
-    meta: Mapping[str, Json], written: Collection[tuple[str, Json]]
-) -> Iterator[tuple[str, str]]:
-    """(property, text) of what lifecycle properties name without the brackets of a link."""
-    for name, value in meta.items():
-        if _lifecycle(name) is None:
-            continue
-        for item in value if isinstance(value, (list, tuple)) else [value]:
-            text = item.strip() if isinstance(item, str) else ""
-            is_link = "[[" in text or "](" in text
-            if text and not is_link and "\n" not in text and (name, text) not in written:
-                yield name, text
-
-
-def _plain_link(name: str, text: str) -> dict[str, Json]:
-    text, _, label = text.partition("|")
-    target, _, subpath = text.partition("#")
-    return {
-        "target": target.strip(),
-        "subpath": subpath.strip() or None,
-        "label": label.strip() or None,
-        "kind": "link",
-        "style": "wiki",
-        "property": name,
-    }
+    """The edge type of a property, however it is written; None if it is no lifecycle property."""
+    kind = re.sub(r"[\s-]+", "_", name.strip().casefold()) if isinstance(name, str) else None
+    return kind if kind in LIFECYCLE else None
 
 
 def _tag_id(tag: str) -> str:

@@ -114,7 +114,9 @@ class State:
         public: Sequence[str] = (),
     ) -> Stamp:
         """Switch readers to `folder`, whose plain files are complete; only under the lock."""
-        files = {entry.name: entry.stat().st_size for entry in os.scandir(folder) if entry.is_file()}
+        files = {
+            entry.name: entry.stat().st_size for entry in os.scandir(folder) if entry.is_file()
+        }
         for name in files:
             handle = os.open(folder / name, os.O_RDONLY)
             try:

@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any, Literal
 
-Json = Any  # a value json.dumps takes: None, bool, int, finite float, str, list, dict with text keys
+Json = (
+    Any  # a value json.dumps takes: None, bool, int, finite float, str, list, dict with text keys
+)
 
 
 def key64(text: str) -> int:

@@ -89,7 +89,11 @@ def cortex_with(tmp_path: Path) -> CortexMaker:
     """
 
     def make(
-        notes: Mapping[str, str], settings: str = "", *, build: bool = True, today: str = "2026-01-01"
+        notes: Mapping[str, str],
+        settings: str = "",
+        *,
+        build: bool = True,
+        today: str = "2026-01-01",
     ) -> Cortex:
         vault = tmp_path / "vault"
         for path, text in notes.items():

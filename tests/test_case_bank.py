@@ -73,7 +73,7 @@ INDEXED: dict[str, tuple[Any, Any]] = {
     "not_in_first": (["a.md", 1], ["sub/b.md", 1]),
     "searchable": (["apple word", "from the hive"], ["wasp in the hive"]),
     "each_first": (["a.md", None], ["a.md", "a.md"]),
-    "each_set": ([["a.md"], ["sub/b.md"]], [["a.md"], []]),
+    "each_set": ([None, ["sub/b.md"]], [None, []]),
     "max_results": (5, 0),
     "first_result_contains": ("hive", "apple"),
     "search_found_count": (1, 2),

@@ -25,18 +25,23 @@ def body_of(text: str) -> str:
 
 
 def paragraphs(count: int, words: int = 60, salt: str = "") -> list[str]:
-    return [
-        " ".join(f"w{salt}{n}x{i}" for i in range(words)) + "." for n in range(count)
-    ]
+    return [" ".join(f"w{salt}{n}x{i}" for i in range(words)) + "." for n in range(count)]
 
 
 MIXED = (
     "---\ntitle: T\n---\n\nLead.\n\n# One\n\n## Empty above\n\ntext\n\n# Two\n"
     + "\n\n".join(paragraphs(12))
-    + "\n\n```py\n" + "\n".join(f"line_{i} = {i} * value" for i in range(200)) + "\n```\n"
+    + "\n\n```py\n"
+    + "\n".join(f"line_{i} = {i} * value" for i in range(200))
+    + "\n```\n"
     + "\n".join(f"- item {i} with several words in it" for i in range(80))
-    + "\n\n| a | b |\n|---|---|\n" + "\n".join(f"| row {i} | value {i} |" for i in range(90))
-    + "\n\n" + "字" * 1500 + "\n\n" + "A" * 5000 + "\n"
+    + "\n\n| a | b |\n|---|---|\n"
+    + "\n".join(f"| row {i} | value {i} |" for i in range(90))
+    + "\n\n"
+    + "字" * 1500
+    + "\n\n"
+    + "A" * 5000
+    + "\n"
 )
 
 
@@ -143,7 +148,22 @@ def test_byte_identical_twins_under_one_heading_are_told_apart() -> None:
 
 
 BLOCKS = st.sampled_from(
-    ["# h\n", "## h\n", "para\n\n", "- a\n- b\n", "```\ncode\n", "```\n", "%%\n", "> q\n", "| a |\n|---|\n| b |\n", "\r\n", "x" * 700 + "\n", "字" * 300 + "\n", "---\n", "<div>\n"]
+    [
+        "# h\n",
+        "## h\n",
+        "para\n\n",
+        "- a\n- b\n",
+        "```\ncode\n",
+        "```\n",
+        "%%\n",
+        "> q\n",
+        "| a |\n|---|\n| b |\n",
+        "\r\n",
+        "x" * 700 + "\n",
+        "字" * 300 + "\n",
+        "---\n",
+        "<div>\n",
+    ]
 )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import io
 import json
+import math
 import os
 import re
 import subprocess
@@ -63,6 +64,11 @@ def tree(folder: Path) -> dict[str, bytes]:
         for path in folder.rglob("*")
         if path.is_file()
     }
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
 
 
 # Choosing a command
@@ -335,6 +341,153 @@ def test_config_show_prints_what_is_in_force(run: Run, home: Path) -> None:
     assert load("again.yaml", env).search == load("c.yaml", env).search
 
 
+# Building and asking
+
+
+@pytest.fixture
+def built(run: Run) -> Run:
+    """The two notes, indexed and linked."""
+    for arguments in (["init", "--vault", "notes"], ["index"], ["graph", "build"]):
+        assert run(*arguments).code == 0
+    return run
+
+
+def test_a_hit_shows_where_it_is_what_matched_and_why(built: Run) -> None:
+    ran = built("search", "dance", "--no-boost")
+    assert ran.code == 0
+    assert ran.out.startswith(
+        "1. bees  (bees.md:1)  0.0083\n   They «dance» to tell of [[honey]].\n"
+    )
+    assert "\n   why: bm25 #1" in ran.out
+    assert ran.err == (
+        "cortex: vector is not available: nothing has been embedded yet; run: cortex embed\n"
+    )
+
+
+def test_what_matched_is_bold_on_a_terminal_unless_no_color_is_set(
+    built: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(sys, "stdout", Terminal())
+    built("search", "dance")
+    assert "They \x1b[1mdance\x1b[0m to tell" in sys.stdout.getvalue()  # type: ignore[attr-defined]
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setattr(sys, "stdout", Terminal())
+    built("search", "dance")
+    assert "They «dance» to tell" in sys.stdout.getvalue()  # type: ignore[attr-defined]
+
+
+def test_a_score_can_be_recomputed_from_what_json_prints(built: Run) -> None:
+    document = json.loads(built("search", "bees", "honey", "--json").out)
+    assert document["schema_version"] == 1
+    assert document["query"] == "bees honey"
+    assert document["count"] == len(document["results"]) >= 2
+    assert document["channels"]["unavailable"] == [
+        {"what": "vector", "why": "nothing has been embedded yet; run: cortex embed"}
+    ]
+    for rank, hit in enumerate(document["results"], 1):
+        assert hit["rank"] == rank
+        trace = hit["trace"]
+        given = [
+            channel["weight"] / (60 + channel["effective_rank"])
+            for channel in trace["channels"].values()
+        ]
+        assert trace["fused"] == pytest.approx(sum(given))
+        assert hit["score"] == pytest.approx(trace["fused"] * math.prod(trace["factors"].values()))
+
+
+def test_words_of_a_question_may_stand_around_options_and_behind_a_double_dash(
+    built: Run,
+) -> None:
+    for arguments, query in (
+        (["search", "bees", "--json", "dance", "--top-k", "1", "well"], "bees dance well"),
+        (["search", "--json", "--", "-bees", "--top-k"], "-bees --top-k"),
+        (["search", "bees", "--json", "--", "--json"], "bees --json"),
+    ):
+        assert json.loads(built(*arguments).out)["query"] == query
+
+
+@pytest.mark.parametrize("query", ["???", "!!! ...", "\u3000。", "-", '"', "[[", "\0"])
+def test_a_question_without_words_finds_nothing_and_is_no_error(built: Run, query: str) -> None:
+    ran = built("search", "--", query)
+    assert (ran.code, ran.out) == (0, "nothing found\n")
+
+
+def test_a_very_long_question_is_answered(built: Run) -> None:
+    ran = built("search", "--json", "--", "dance " * 20_000)
+    assert ran.code == 0
+    assert json.loads(ran.out)["results"][0]["file"] == "bees.md"
+
+
+def test_an_empty_vault_is_indexed_and_searched(run: Run, home: Path) -> None:
+    (home / "empty").mkdir()
+    run("init", "--vault", "empty")
+    assert run("index").out.startswith("0 notes, 0 chunks: 0 added,")
+    assert run("graph", "build").code == 0
+    ran = run("search", "bees")
+    assert (ran.code, ran.out) == (0, "nothing found\n")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse such names")
+def test_names_that_no_terminal_should_see_are_shown_escaped(run: Run, home: Path) -> None:
+    for name in (b"caf\xe9.md", b"red\x1b[31m.md", b"two\nlines.md"):
+        Path(os.fsdecode(os.fsencode(home / "notes") + b"/" + name)).write_text("# Wasp\n\nA wasp.")
+    run("init", "--vault", "notes")
+    indexed = run("index")
+    assert indexed.code == 0
+    assert "\n  caf\\xe9.md  rename the file to index it [name_not_utf8]\n" in indexed.out
+    shown = run("search", "wasp").out
+    for place in ("(red\\x1b[31m.md:1)", "(two\\nlines.md:1)"):
+        assert place in shown
+    document = json.loads(run("search", "wasp", "--json").out)
+    for hit in document["results"]:
+        read = run("read", "--json", "--", hit["file"])
+        assert json.loads(read.out)["text"] == "# Wasp\n\nA wasp."
+
+
+def test_a_note_goes_into_a_pipe_as_it_is_and_to_a_terminal_without_what_it_would_obey(
+    built: Run, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (home / "notes" / "esc.md").write_text("\tred\x1b[31m\n", "utf-8")
+    assert built("read", "esc").out == "\tred\x1b[31m\n"
+    monkeypatch.setattr(sys, "stdout", Terminal())
+    built("read", "esc")
+    assert sys.stdout.getvalue() == "\tred\\x1b[31m\n"  # type: ignore[attr-defined]
+
+
+def test_a_state_folder_that_cannot_be_is_one_line_with_the_remedy(run: Run, home: Path) -> None:
+    (home / "c.yaml").write_text("vault: {path: notes}\nindex: {chunks_path: notes/bees.md/c}\n")
+    ran = run("index", "--config", "c.yaml")
+    assert (ran.code, ran.out) == (1, "")
+    assert ran.err.startswith(f"cortex: cannot write to the state folder {home}/notes/bees.md (")
+    assert ran.err.endswith("name another one in index.chunks_path\n")
+
+
+def test_the_model_is_listed_and_what_lacks_of_it_is_wrong(built: Run, home: Path) -> None:
+    listed = built("model", "list").out.split("\n")
+    assert listed[0] == (
+        "* sentence-transformers/all-MiniLM-L6-v2: 384 dimensions, en; "
+        "not here; to get it: cortex model fetch"
+    )
+    verified = built("model", "verify", "--json")
+    assert verified.code == 1
+    assert [file["right"] for file in json.loads(verified.out)["files"]] == [False, False]
+    embedded = built("embed")
+    assert (embedded.code, embedded.out) == (1, "")
+    assert embedded.err.count("\n") == 1
+    assert "cortex model fetch" in embedded.err
+
+
+def test_a_vault_that_is_gone_is_asked_for(built: Run, home: Path) -> None:
+    (home / "notes").rename(home / "moved")
+    assert built("index") == Ran(
+        2,
+        "",
+        f"cortex: the vault {home}/notes does not exist; "
+        f"set vault.path in {home}/.hermes/cortex/config.yaml\n",
+    )
+
+
 # What goes wrong
 
 
@@ -451,11 +604,6 @@ def test_quick_work_prints_no_progress() -> None:
     lines.advance(5)
     lines.finish()
     assert stream.getvalue() == ""
-
-
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
 
 
 def test_progress_is_a_bar_on_a_terminal_and_nothing_when_quiet(

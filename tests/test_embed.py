@@ -201,7 +201,10 @@ def test_a_text_at_the_end_of_a_long_chunk_is_within_reach(
     filler = " ".join(["lorem"] * 50)
     table = "\n".join(f"| {filler} | {i} |" for i in range(5))
     cortex = cortex_with(
-        {"long.md": f"# Misc\n{table}\n| the heron sleeps on one leg | 9 |", "other.md": "# Tax\nforms"},
+        {
+            "long.md": f"# Misc\n{table}\n| the heron sleeps on one leg | 9 |",
+            "other.md": "# Tax\nforms",
+        },
         settings,
     )
     [first, *_] = cortex.search("a bird resting", channels=["vector"]).hits
@@ -259,5 +262,3 @@ def test_a_running_reader_sees_a_new_generation(cortex_with: CortexMaker, tmp_pa
     writer.embed()
     writer.build_graph()
     assert reader.search("brandnewword").warnings == ()
-
-

@@ -30,7 +30,10 @@ def tags(text: str) -> list[str]:
         ("<div>\n# no\n</div>\n\n# yes", [(1, "yes")]),
         ("<!--\n# no\n-->\n# yes", [(1, "yes")]),
         ("%%\n# no\n%%\n\n# yes", [(1, "yes")]),
-        ("%%\n# a mark that is never closed hides nothing", [(1, "a mark that is never closed hides nothing")]),
+        (
+            "%%\n# a mark that is never closed hides nothing",
+            [(1, "a mark that is never closed hides nothing")],
+        ),
         ("    # no\n\n# `code` *and* [[N|name]] ^id", [(1, "code and name")]),
         ("#tag\n\n####### seven\n\n\\# escaped", []),
         ("> # quoted\n\n- # listed\n", []),
@@ -56,7 +59,10 @@ def test_a_heading_knows_those_above_it() -> None:
         ("[[two\nlines]] [[[[inner]]]] [[]] [[ ]]", ["inner"]),
         ("[[Array a]0 notes]] \\[[no]] \\\\[[yes]]", ["Array a]0 notes", "yes"]),
         ("| a |\n|---|\n| [[T\\|name]] |", ["T"]),
-        ("[a](b%20c.md) [d](<e f.md>) [g](https://x.y/z) ![i](j.png)", ["b c.md", "e f.md", "j.png"]),
+        (
+            "[a](b%20c.md) [d](<e f.md>) [g](https://x.y/z) ![i](j.png)",
+            ["b c.md", "e f.md", "j.png"],
+        ),
         ("[r][ref]\n\n[ref]: deep/note.md", ["deep/note.md"]),
         ("text[^1]\n\n[^1]: see [[Foot]]", ["Foot"]),
         ("# H [[InHeading]]\n> [[InQuote]]\n- [[InItem]]", ["InHeading", "InQuote", "InItem"]),
@@ -91,7 +97,9 @@ def test_block_ids_end_a_line() -> None:
     assert body.block_ids == {"one": 1, "two": 3}
 
 
-@pytest.mark.parametrize("text", ["[" * 50_000, "[[" * 50_000, "` " * 50_000, "> " * 20_000, "<!--" * 20_000])
+@pytest.mark.parametrize(
+    "text", ["[" * 50_000, "[[" * 50_000, "` " * 50_000, "> " * 20_000, "<!--" * 20_000]
+)
 def test_hostile_text_is_read_in_linear_time(text: str) -> None:
     body = parse_body(text, 0)  # the suite's time limit is the check; quadratic code takes minutes
     assert isinstance(body, Body)
@@ -99,7 +107,28 @@ def test_hostile_text_is_read_in_linear_time(text: str) -> None:
 
 
 PIECES = st.sampled_from(
-    ["# h\n", "```\n", "~~~\n", "[[a]]", "%%", "\n", "\r\n", "- ", "> ", "`", "$", "<!--", "-->", "|", "é", "日", "#t ", "^b", "\t", " "]
+    [
+        "# h\n",
+        "```\n",
+        "~~~\n",
+        "[[a]]",
+        "%%",
+        "\n",
+        "\r\n",
+        "- ",
+        "> ",
+        "`",
+        "$",
+        "<!--",
+        "-->",
+        "|",
+        "é",
+        "日",
+        "#t ",
+        "^b",
+        "\t",
+        " ",
+    ]
 )
 
 

@@ -93,12 +93,13 @@ def test_it_was_installed_without_torch(installed):
 def test_the_sample_vault_answers_by_its_words_before_there_is_a_model(installed):
     installed.cortex("init", "--sample", "--vault", "notes", "--config", "state/config.yaml")
     installed.cortex("index", "--config", "state/config.yaml")
-    found = installed.cortex("search", "bees", "--json", "--config", "state/config.yaml")
+    asked = ["search", "why did they keep the hemp rope?", "--json"]
+    found = installed.cortex(*asked, "--config", "state/config.yaml")
     answer = json.loads(found.stdout)
-    assert answer["hits"]
-    assert "bm25" in answer["ran"]
-    assert "vector" in {missing["what"] for missing in answer["unavailable"]}
-    assert "cortex embed" in found.stderr
+    assert answer["results"][0]["file"] == "20_decisions/Keep the Hemp Rope.md"
+    assert "bm25" in answer["channels"]["ran"]
+    assert [missing["what"] for missing in answer["channels"]["unavailable"]] == ["vector", "graph"]
+    assert "run: cortex model fetch" in found.stderr
 
 
 def test_the_quickstart_goes_all_the_way_and_may_be_run_again(installed):
@@ -114,7 +115,8 @@ def test_the_quickstart_goes_all_the_way_and_may_be_run_again(installed):
     steps = ["init --sample", "index", "model fetch", "embed", "graph build", "search", "context"]
     shown = [line for line in first.stdout.splitlines() if line.startswith("$ cortex ")]
     assert [step for step, line in zip(steps, shown, strict=True) if step in line] == steps
-    assert "> Note" in first.stdout or "[1]" in first.stdout
+    assert "1. Fog Bell > When it sticks" in first.stdout
+    assert "[^1]" in first.stdout
 
     mine = place / "vault" / "Mine.md"
     mine.write_text("# Mine\n\nA note of my own.\n", "utf-8")

@@ -54,8 +54,9 @@ def run(args: argparse.Namespace) -> int:
         else:
             _print_status(status)
         return 0
-    options = {"pagerank": args.pagerank, "limit": args.limit} if _is_ranked(args) else {}
-    rows: Json = cortex.graph(args.action, **options)
+    is_ranked = args.action == "centrality"
+    options = {"pagerank": args.pagerank, "limit": args.limit} if is_ranked else {}
+    rows: list[dict[str, Json]] = cortex.graph(args.action, **options)[args.action]
     shown = rows[: args.limit]
     if args.json:
         print_json({"count": len(rows), args.action: shown})
@@ -66,10 +67,6 @@ def run(args: argparse.Namespace) -> int:
     else:
         print(table([_central_heads(args), *(_central_cells(row) for row in shown)]))
     return 0
-
-
-def _is_ranked(args: argparse.Namespace) -> bool:
-    return bool(args.action == "centrality")
 
 
 def _print_status(status: dict[str, Json]) -> None:

@@ -38,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
     if report.problems:
         notes = len({problem.note for problem in report.problems})
         problems = counted(len(report.problems), "problem")
-        print(f"{problems} in {counted(notes, 'note')}, which are indexed all the same:")
+        print(f"{problems} in {counted(notes, 'note')}:")
         for problem in report.problems[:SHOWN]:
             place = problem.note if problem.line is None else f"{problem.note}:{problem.line}"
             print(f"  {visible(place)}  {visible(problem.message)} [{problem.code}]")

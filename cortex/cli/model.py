@@ -50,13 +50,15 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _line(model: dict[str, Json]) -> str:
-    """`* name: here, 384 dimensions, en`; the star marks the one that config chooses."""
+    """`* name: 384 dimensions, en; here`; the star marks the one that config chooses."""
     about = []
-    if model["available"] is not None:
-        about.append("here" if model["available"] else f"not here; run: {model['get']}")
     if model.get("dimensions"):
-        about.append(f"{model['dimensions']} dimensions")
-    if "languages" in model:
-        about.append(", ".join(model["languages"]) or "many languages")
+        about.append(f"{model['dimensions']} dimensions, {_languages(model)}")
+    if model["available"] is not None:
+        about.append("here" if model["available"] else f"not here; to get it: {model['get']}")
     mark = "*" if model["chosen"] else " "
-    return visible(f"{mark} {model['name']}" + (f": {', '.join(about)}" if about else ""))
+    return visible(f"{mark} {model['name']}" + (f": {'; '.join(about)}" if about else ""))
+
+
+def _languages(model: dict[str, Json]) -> str:
+    return ", ".join(model["languages"]) or "many languages"

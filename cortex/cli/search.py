@@ -42,10 +42,8 @@ def run(args: argparse.Namespace) -> int:
         print_json(_document(result))
     else:
         style = may_style(sys.stdout)
-        for rank, hit in enumerate(result.hits, 1):
-            print(_lines(rank, hit, style))
-        if not result.hits:
-            print("nothing found")
+        shown = [_lines(rank, hit, style) for rank, hit in enumerate(result.hits, 1)]
+        print("\n\n".join(shown) or "nothing found")
     tell_what_lacks(result.unavailable, result.warnings)
     return 0
 

@@ -81,9 +81,7 @@ def build_vectors(
     for ordinal, surface in enumerate(surfaces):
         if surface not in known:
             missing.setdefault(surface, ordinal)
-    report = EmbedReport(
-        chunks=len(surfaces), model=embedder.name, dimensions=cache.dimensions
-    )
+    report = EmbedReport(chunks=len(surfaces), model=embedder.name, dimensions=cache.dimensions)
     try:
         report.encoded = _encode(cache, index, embedder, missing, batch_size, progress)
     except KeyboardInterrupt:

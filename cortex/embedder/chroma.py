@@ -38,7 +38,9 @@ def count(path: Path) -> int | None:
     try:
         uri = f"{database.resolve().as_uri()}?mode=ro"
         with contextlib.closing(sqlite3.connect(uri, uri=True, timeout=5)) as connection:
-            segments = connection.execute("SELECT id FROM segments WHERE scope = 'VECTOR'").fetchall()
+            segments = connection.execute(
+                "SELECT id FROM segments WHERE scope = 'VECTOR'"
+            ).fetchall()
             found = connection.execute("SELECT count(*) FROM embeddings").fetchone()[0]
     except sqlite3.Error:
         return None
@@ -154,9 +156,7 @@ class ChromaVectors:
             where=where,
             include=["metadatas", "distances"],
         )
-        for metadata, distance in zip(
-            answer["metadatas"][0], answer["distances"][0], strict=True
-        ):
+        for metadata, distance in zip(answer["metadatas"][0], answer["distances"][0], strict=True):
             chunk = key64(metadata["chunk"])
             cosine = 1.0 - float(distance)
             if chunk not in best or cosine > best[chunk][1]:

@@ -153,9 +153,7 @@ class ExactVectors:
         if allowed is not None:
             keep = np.flatnonzero(np.isin(notes, np.fromiter(allowed, dtype=np.uint64)))
         order = keep[np.lexsort((self.chunk_keys[keep], -scores.cosines[keep]))][: max(limit, 0)]
-        return [
-            (int(self.chunk_keys[i]), int(notes[i]), float(scores.cosines[i])) for i in order
-        ]
+        return [(int(self.chunk_keys[i]), int(notes[i]), float(scores.cosines[i])) for i in order]
 
 
 def write_entries(

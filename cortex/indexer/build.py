@@ -288,7 +288,8 @@ class _Writer:
             self._report.changed += 1
         else:
             self._report.added += 1
-        return lexical_note(note.path, note.title, note.aliases, note.tags, note.language, chunks)
+        language = self._main_language if note.language == "und" else note.language
+        return lexical_note(note.path, note.title, note.aliases, note.tags, language, chunks)
 
     def _copy(self, read: _Read, same: bool) -> None:
         old, ordinal = self._previous, read.previous

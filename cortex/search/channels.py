@@ -114,9 +114,7 @@ class DenseRanker:
             mean = min(mean, float(ordered.mean()))
         return Dense(keys, notes, ordered, mean, best, trust)
 
-    def _approximate(
-        self, vector: Vectors, limit: int, allowed: Collection[int] | None
-    ) -> Dense:
+    def _approximate(self, vector: Vectors, limit: int, allowed: Collection[int] | None) -> Dense:
         assert self._store is not None
         found = sorted(self._store.nearest(vector, limit, allowed))
         keys = np.array([chunk for chunk, _, _ in found], dtype=np.uint64)
@@ -162,7 +160,9 @@ class LinkGraph:
         def load(name: str) -> Any:
             path = stamp.file(f"adj_{name}.npy")
             try:
-                return np.load(path, mmap_mode="r") if path.stat().st_size > 1 << 20 else np.load(path)
+                return (
+                    np.load(path, mmap_mode="r") if path.stat().st_size > 1 << 20 else np.load(path)
+                )
             except (ValueError, OSError):
                 raise Damaged(f"{path} is damaged; run: cortex graph build") from None
 

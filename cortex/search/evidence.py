@@ -85,9 +85,7 @@ def snippet(
     return "".join(pieces).rstrip(), tuple(marks)
 
 
-def best_window(
-    text: str, places: Sequence[tuple[int, int]], limit: int
-) -> tuple[int, int]:
+def best_window(text: str, places: Sequence[tuple[int, int]], limit: int) -> tuple[int, int]:
     """The stretch of at most `limit` characters that holds the most different matching words."""
     if len(text) <= limit:
         return 0, len(text)

@@ -16,7 +16,12 @@ _LISTS = ("type", "status", "domain", "project", "stability")
 _SETS = ("folders", "tags_any", "tags_all", "wikilinks_any", "wikilinks_all")
 _RANGES = ("importance_min", "importance_max", "confidence_min", "confidence_max")
 _DATES = ("modified_after", "modified_before")
-_SYNONYMS = {"folder": "folders", "tags": "tags_any", "tag": "tags_any", "wikilinks": "wikilinks_any"}
+_SYNONYMS = {
+    "folder": "folders",
+    "tags": "tags_any",
+    "tag": "tags_any",
+    "wikilinks": "wikilinks_any",
+}
 
 FIELDS = (*_LISTS, *_SETS, *_RANGES, *_DATES)
 

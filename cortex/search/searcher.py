@@ -164,7 +164,9 @@ class Searcher:
         unknown = filters.unknown_properties(notes)
         warnings = [f"no note has the property {name!r}, so no note matches" for name in unknown]
         keys = corpus.notes.keys.tolist()
-        return {key for key, note in zip(keys, notes, strict=True) if filters.matches(note)}, warnings
+        return {
+            key for key, note in zip(keys, notes, strict=True) if filters.matches(note)
+        }, warnings
 
     def _rank_lexical(self, run: _Run, allowed: set[int] | None) -> Lexical:
         if isinstance(self._lexical, Unavailable):
@@ -257,7 +259,9 @@ class Searcher:
         if dense is None:
             return int(first)
         at = dense.positions(self._corpus.chunks.keys[first:last])
-        scores = np.where(at >= 0, dense.scores[np.maximum(at, 0)], -2.0) if len(dense.scores) else at
+        scores = (
+            np.where(at >= 0, dense.scores[np.maximum(at, 0)], -2.0) if len(dense.scores) else at
+        )
         return int(first + int(np.argmax(scores)))
 
     def _named(
@@ -312,7 +316,9 @@ class Searcher:
             channels.append(ChannelScores("vector", weight, scores, shares))
         if gains is not None and gains.notes:
             scores = {
-                i: gains.notes[c.note_key] for i, c in candidates.items() if c.note_key in gains.notes
+                i: gains.notes[c.note_key]
+                for i, c in candidates.items()
+                if c.note_key in gains.notes
             }
             best = max(scores.values(), default=0.0)
             if best > 0:

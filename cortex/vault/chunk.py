@@ -66,15 +66,11 @@ def chunk_note(note: Note, body: Body) -> list[Chunk]:
                     end_line=body.line_of(max(piece.start, piece.end - 1)),
                     text=text or (heading_path[-1] if heading_path else note.title) or note.title,
                     tags=tuple(
-                        dict.fromkeys(
-                            tag for at, tag in body.tags if piece.start <= at < piece.end
-                        )
+                        dict.fromkeys(tag for at, tag in body.tags if piece.start <= at < piece.end)
                     )
                     if body.tags
                     else (),
-                    links=tuple(
-                        link for at, link in body.links if piece.start <= at < piece.end
-                    )
+                    links=tuple(link for at, link in body.links if piece.start <= at < piece.end)
                     if body.links
                     else (),
                 )

@@ -6,7 +6,7 @@ import datetime as dt
 import math
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import unquote
@@ -57,8 +57,9 @@ def split(text: str) -> Header:
             1,
         )
         return Header({}, 0, (problem,))
-    values = handler.load(block)
-    if values is None:
+    try:
+        values = handler.load(block)
+    except NotAHeader:
         return Header({}, 0)
     problems = tuple(handler.problems[:_MAX_PROBLEMS])
     return Header(values, len(text) - len(body), problems, handler.key_lines)
@@ -67,7 +68,11 @@ def split(text: str) -> Header:
 _MAX_PROBLEMS = 20  # a note; more say nothing new
 
 
-class HeaderHandler(YAMLHandler):  # type: ignore[misc]
+class NotAHeader(ValueError):
+    """The block between two rules is body."""
+
+
+class HeaderHandler(YAMLHandler):
     """python-frontmatter's YAML, cut at whole lines and read as text before anything else.
 
     One handler reads one note: after `load`, `problems` and `key_lines` tell what it met.
@@ -91,8 +96,8 @@ class HeaderHandler(YAMLHandler):  # type: ignore[misc]
             raise ValueError("frontmatter is not closed")
         return text[opened.end() : max(opened.end(), closed.start() + 1)], text[closed.end() :]
 
-    def load(self, fm: str, **_: object) -> dict[str, Json] | None:
-        """The values; None when the block is no header but body."""
+    def load(self, fm: str, **_: object) -> dict[str, Json]:
+        """The values. Raises NotAHeader."""
         block = fm.translate(_NOT_IN_YAML)
         if not block.strip():
             return {}
@@ -101,14 +106,17 @@ class HeaderHandler(YAMLHandler):  # type: ignore[misc]
             node = reading.compose(block)
         except _YAML_ERRORS as error:
             if not _looks_like_header(block, _ANY_KEY):
-                return None
+                raise NotAHeader from error
             values = reading.salvage(_ANY_KEY, error)
         else:
-            values = reading.mapping(node) if isinstance(node, yaml.MappingNode) else None
-            if isinstance(node, yaml.ScalarNode) and _all_lines_have_keys(block):
+            if isinstance(node, yaml.MappingNode) and not reading.is_placeholder(node):
+                values = reading.mapping(node)
+            elif isinstance(node, yaml.ScalarNode) and _all_lines_have_keys(block):
                 values = reading.salvage(_TIGHT_KEY, None)
-            if values is None or _is_prose(block, values):
-                return None
+            else:
+                raise NotAHeader
+            if _is_prose(block, values):
+                raise NotAHeader
         self.problems, self.key_lines = reading.problems, reading.key_lines
         return values
 
@@ -210,12 +218,20 @@ class _Reading:
     def report(self, code: str, message: str, offset: int) -> None:
         self.problems.append(Problem(code, message, self.line(offset)))
 
-    def mapping(self, node: yaml.MappingNode) -> dict[str, Json] | None:
+    def is_placeholder(self, node: yaml.Node) -> bool:
+        """Whether YAML takes a template's `{{date}}` for a mapping in a mapping."""
+        is_flow = isinstance(node, yaml.CollectionNode) and node.flow_style
+        return bool(is_flow) and self.block.startswith("{{", self._at(node))
+
+    def mapping(self, node: yaml.MappingNode) -> dict[str, Json]:
         """The top level, key by key: one bad value costs only its own key."""
-        if self.source(node).startswith("{{"):
-            return None
         values: dict[str, Json] = {}
-        for key_node, value_node in self._pairs(node, 0):
+        try:
+            pairs = list(self._pairs(node, 0))
+        except _Unusable as error:
+            self.report("value_too_large", f"'<<' is left out: {error}", self._at(node))
+            pairs = node.value
+        for key_node, value_node in pairs:
             key = self._key(key_node)
             self._check_duplicate(key, values, key_node)
             self.key_lines[key] = self.line(self._at(key_node))
@@ -234,9 +250,8 @@ class _Reading:
             raise _Unusable(f"it is nested more than {_MAX_DEPTH} levels deep")
         if node.tag not in _KNOWN:
             self._report_tag(node)
-        source = self.source(node) if node.flow_style else ""
-        if source.startswith("{{"):
-            return source  # a template's placeholder, not a mapping
+        if self.is_placeholder(node):
+            return self.source(node)
         self._open.add(id(node))
         try:
             if isinstance(node, yaml.MappingNode):
@@ -246,8 +261,8 @@ class _Reading:
                     self._check_duplicate(key, values, key_node)
                     values[key] = self.value(value_node, depth + 1)
                 return values
-            if _UNQUOTED_LINK.fullmatch(source) and _is_link(node):
-                return source
+            if _is_link(node) and _UNQUOTED_LINK.fullmatch(self.source(node)):
+                return self.source(node)
             return [self.value(item, depth + 1) for item in node.value]
         finally:
             self._open.discard(id(node))
@@ -327,6 +342,10 @@ class _Reading:
         """What can be read of a header that is no valid YAML, one top-level key at a time."""
         values: dict[str, Json] = {}
         found = len(self.problems)
+        first = next((start for start, _, _ in self._sections(key)), len(self.block))
+        if _top_lines(self.block[:first]):
+            message = "these lines belong to no key; write them as `key: value`"
+            self.report("yaml_parse_error", message, 0)
         for start, match, end in self._sections(key):
             name = match[1].strip("\"'") if match[1][0] in "\"'" else match[1].rstrip()
             if name in values:
@@ -336,7 +355,10 @@ class _Reading:
             if key is _TIGHT_KEY:
                 values[name] = _plain(self.block[match.end() : end].strip())
             else:
-                values[name] = self._section(name, start, match.end(), end)
+                try:
+                    values[name] = self._section(name, start, match.end(), end)
+                except _Unusable as unusable:
+                    self.report("value_too_large", f"{name!r} is left out: {unusable}", start)
         if len(self.problems) == found:
             mark = getattr(error, "problem_mark", None)
             what = getattr(error, "problem", None) or "the properties are not valid YAML"
@@ -367,14 +389,11 @@ class _Reading:
             while at > start and self.block[at] in " \t\r\n":
                 at -= 1
             self.report("yaml_parse_error", f"{name!r} is not valid YAML: {reason}", at)
-        except _Unusable as error:
-            self.report("value_too_large", f"{name!r} is left out: {error}", start)
-            return None
         rest = self.block[value_start:end]
         if "\t" in rest:
             try:
                 return self._parsed(self.block[start:value_start] + rest.replace("\t", "  "), start)
-            except (*_YAML_ERRORS, _Unusable):
+            except _YAML_ERRORS:
                 pass
         return self._as_written(rest)
 
@@ -416,15 +435,17 @@ def _fix(rest: str) -> str:
     value = rest.strip()
     if re.search(r"^ *\t", rest, re.MULTILINE):
         return "indent it with spaces, not with tabs"
-    if value[:1] in tuple("@`%&*!|>"):
+    if value.startswith("{{"):
+        return "a placeholder must be put in quotes"
+    if value[:1] in tuple("@`%&*!"):
         return f"a value that begins with {value[0]} must be put in quotes"
-    if ": " in value.split("\n", 1)[0]:
+    if ": " in re.split(r"[\r\n]", rest, maxsplit=1)[0]:
         return "a value with a colon in it must be put in quotes"
     if value[:1] in ("'", '"'):
         return "its quotes do not match"
     if value[:1] in ("[", "{"):
         return "its brackets do not match, or an entry must be put in quotes"
-    return "put the value in quotes, and indent what belongs to it alike"
+    return "indent what belongs to it alike, and put text with : # or quotes in it in quotes"
 
 
 _INTEGER = re.compile(r"-?[1-9][0-9]{0,99}|0")
@@ -458,8 +479,8 @@ def _plain(text: str) -> Json:
 _UNQUOTED_LINK = re.compile(r"\[\[[^\[\]\r\n]+\]\]")
 
 
-def _is_link(node: yaml.SequenceNode) -> bool:
-    """Whether `[[...]]` is a link without quotes, not a list of lists such as [[1, 2]]."""
+def _is_link(node: yaml.Node) -> bool:
+    """Whether `[[...]]` may be a link without quotes, not a list of lists such as [[1, 2]]."""
     if len(node.value) != 1 or not isinstance(node.value[0], yaml.SequenceNode):
         return False
     items = node.value[0].value
@@ -682,7 +703,7 @@ def _rating(values: Mapping[str, Json], name: str, labels: Mapping[str, float]) 
                 parsed = float(number.replace(",", "."))
                 return parsed / 100 if is_share else parsed
         elif isinstance(value, (int, float)) and not isinstance(value, bool):
-            return float(max(-9, min(value, 9))) if math.isfinite(value) else None
+            return None if value != value else float(max(-9, min(value, 9)))
     return None
 
 
@@ -735,10 +756,7 @@ def date_of(value: Json) -> dt.date | None:
     text = value[:80].strip().strip("[]").strip()
     if match := _YEAR_FIRST.match(text):
         year, _, month, day, month2, day2 = match.groups()
-        is_whole = match.end() == len(text)
-        if not is_whole and not (
-            day and not text[match.end()].isalnum() or day and text[match.end()] == "T"
-        ):
+        if day is None and match.end() < len(text):
             return None
         return _date(year, month or month2 or 1, day or day2 or 1)
     if match := _DAY_FIRST.match(text):

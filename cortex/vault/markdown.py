@@ -91,7 +91,9 @@ class Body:
     """What a note's body is made of. Offsets are into the whole text of the file."""
 
     blocks: list[Block] = field(default_factory=list)  # top level, in order
-    headings: list[tuple[int, Heading]] = field(default_factory=list)  # (offset of its line, heading)
+    headings: list[tuple[int, Heading]] = field(
+        default_factory=list
+    )  # (offset of its line, heading)
     heading_ends: dict[int, int] = field(default_factory=dict)  # offset of its line -> end
     links: list[tuple[int, Link]] = field(default_factory=list)  # (offset, link), in order
     tags: list[tuple[int, str]] = field(default_factory=list)
@@ -114,8 +116,8 @@ def parse_body(text: str, body_start: int) -> Body:
     # The body may begin in the middle of a line only when that line is the first of the file.
     starts = [body_start, *body.lines[first_line:]]
 
-    def offset(position: Any, *, after: bool = False) -> int:
-        line = min(position.line, len(starts)) - 1
+    def offset(position: comrak.LineColumn, *, after: bool = False) -> int:
+        line: int = min(position.line, len(starts)) - 1
         return min(starts[line] + position.column - (0 if after else 1), len(text))
 
     masks: list[tuple[int, int]] = []
@@ -127,7 +129,9 @@ def parse_body(text: str, body_start: int) -> Body:
         value = node.node_value
         start, end = offset(node.sourcepos.start), offset(node.sourcepos.end, after=True)
         if isinstance(value, _BLOCKS):
-            block = Block(_kind(value), starts[min(node.sourcepos.start.line, len(starts)) - 1], end)
+            block = Block(
+                _kind(value), starts[min(node.sourcepos.start.line, len(starts)) - 1], end
+            )
             siblings.append(block)
             if isinstance(value, _MASKED_BLOCKS):
                 masks.append((start, end))

@@ -83,7 +83,9 @@ def locate(
             raise _no_note(ref, list(dict.fromkeys(names[name] for name in near)))
     if len(found) > 1:
         listed = ", ".join(one_line(p) for p in found[:8])
-        raise UsageError(f"several notes are named {one_line(ref)!r}: {listed}; give the path of one")
+        raise UsageError(
+            f"several notes are named {one_line(ref)!r}: {listed}; give the path of one"
+        )
     return found[0]
 
 
@@ -122,7 +124,10 @@ def read_part(
     end = starts[last] if last < len(starts) else len(text)
     more = None
     if end - start > max_chars:
-        cut = max((i for i in range(first, last + 1) if _line_end(starts, text, i) - start <= max_chars), default=0)
+        cut = max(
+            (i for i in range(first, last + 1) if _line_end(starts, text, i) - start <= max_chars),
+            default=0,
+        )
         if cut:
             end, more, last = _line_end(starts, text, cut), cut + 1, cut
         else:  # one line is longer than all that may be handed out
@@ -143,19 +148,23 @@ def _line_end(starts: Sequence[int], text: str, line: int) -> int:
     return starts[line] if line < len(starts) else len(text)
 
 
-def _section(
-    path: str, headings: Sequence[Heading], wanted: str, total: int
-) -> tuple[int, int]:
+def _section(path: str, headings: Sequence[Heading], wanted: str, total: int) -> tuple[int, int]:
     """First and last line of the section under a heading; `A#B` and `A > B` name B under A."""
-    chain = [part.strip().casefold() for part in wanted.replace(" > ", "#").split("#") if part.strip()]
+    chain = [
+        part.strip().casefold() for part in wanted.replace(" > ", "#").split("#") if part.strip()
+    ]
     for index, heading in enumerate(headings):
         names = [*(parent.casefold() for parent in heading.parents), heading.text.casefold()]
         whole = heading.text.casefold() == wanted.strip().casefold()
         if whole or (chain and names[-1] == chain[-1] and _in_order(chain, names)):
-            end = next((h.line - 1 for h in headings[index + 1 :] if h.level <= heading.level), total)
+            end = next(
+                (h.line - 1 for h in headings[index + 1 :] if h.level <= heading.level), total
+            )
             return heading.line, end
     listed = ", ".join(repr(h.text) for h in headings[:12]) or "none"
-    raise UsageError(f"{one_line(path)} has no heading {one_line(wanted)!r}; its headings: {listed}")
+    raise UsageError(
+        f"{one_line(path)} has no heading {one_line(wanted)!r}; its headings: {listed}"
+    )
 
 
 def _in_order(chain: Sequence[str], names: Sequence[str]) -> bool:
@@ -175,7 +184,12 @@ def _is_served(vault: Path, rules: FolderRules, path: str) -> bool:
         inside = os.path.relpath(real, root).replace(os.sep, "/")
     except (OSError, ValueError):
         return False
-    return not inside.startswith("../") and is_visible(inside) and is_note_name(inside) and rules.takes(inside)
+    return (
+        not inside.startswith("../")
+        and is_visible(inside)
+        and is_note_name(inside)
+        and rules.takes(inside)
+    )
 
 
 def _by_name(path: str, notes: Sequence[str]) -> list[str]:
@@ -184,7 +198,8 @@ def _by_name(path: str, notes: Sequence[str]) -> list[str]:
     for fold in (str, _folded):
         target = fold(wanted)
         found = [
-            note for note in notes
+            note
+            for note in notes
             if fold(note[:-3]) == target or fold(note[:-3]).endswith("/" + target)
         ]
         if found:

@@ -12,7 +12,9 @@ from pathlib import Path
 
 from ..types import Problem
 
-SKIPPED_FOLDERS = frozenset({"node_modules", "__pycache__"})  # beside everything that starts with a dot
+SKIPPED_FOLDERS = frozenset(
+    {"node_modules", "__pycache__"}
+)  # beside everything that starts with a dot
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +51,7 @@ class FolderRules:
         return not self.include or any(_matches(rule, folders) for rule in self.include)
 
 
-def scan(
-    vault: Path, rules: FolderRules, *, follow_outside: bool = False
-) -> Scan:
+def scan(vault: Path, rules: FolderRules, *, follow_outside: bool = False) -> Scan:
     """Walk the vault without following links out of it or round in circles.
 
     A second name for a file inside the vault (a symbolic link) is not a second note. Hidden
@@ -89,7 +89,9 @@ def _walk(
         try:
             entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
         except OSError as error:
-            found.problems.append((prefix or ".", Problem("folder_unreadable", str(error.strerror))))
+            found.problems.append(
+                (prefix or ".", Problem("folder_unreadable", str(error.strerror)))
+            )
             continue
         for entry in entries:
             path = f"{prefix}/{entry.name}" if prefix else entry.name
@@ -99,7 +101,9 @@ def _walk(
                 entry.name.encode("utf-8")
             except UnicodeEncodeError:
                 shown = os.fsencode(path).decode("utf-8", "backslashreplace")
-                found.problems.append((shown, Problem("name_not_utf8", "rename the file to index it")))
+                found.problems.append(
+                    (shown, Problem("name_not_utf8", "rename the file to index it"))
+                )
                 continue
             try:
                 if entry.is_symlink():
@@ -110,7 +114,13 @@ def _walk(
                     if not follow_outside:
                         if is_note_name(path) or entry.is_dir():
                             found.problems.append(
-                                (path, Problem("link_out_of_vault", "a link out of the vault is not followed"))
+                                (
+                                    path,
+                                    Problem(
+                                        "link_out_of_vault",
+                                        "a link out of the vault is not followed",
+                                    ),
+                                )
                             )
                         continue
                     if real in seen:
