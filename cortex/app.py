@@ -317,7 +317,7 @@ class Cortex:
         return listed
 
     def fetch_model(self, progress: Progress | None = None) -> Path:
-        """Get the weights of the default model, checked by hash; the one step that uses a network."""
+        """Get the default model's weights, checked by hash; the one step that uses a network."""
         from .embedder.weights import fetch
 
         return fetch(self.models_folder, progress)

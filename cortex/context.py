@@ -131,7 +131,8 @@ def _arranged(blocks: Sequence[_Block]) -> list[_Block]:
             last = joined[-1]
             before, after = last.hits[-1].chunk, block.first.chunk
             if before.end == after.start and CUT not in (last.text[-3:], block.text[:3]):
-                text = f"{last.text}\n\n{_subheading(before.heading_path, after.heading_path)}{block.text}"
+                heading = _subheading(before.heading_path, after.heading_path)
+                text = f"{last.text}\n\n{heading}{block.text}"
                 joined[-1] = _Block((*last.hits, *block.hits), text)
             else:
                 joined.append(block)
@@ -162,7 +163,7 @@ def _frame(inside: str) -> str:
 
 
 def _header(number: int, block: _Block) -> str:
-    """`### [^1] [Title > Heading](<folder/Note.md>) lines 3-9`, on one line whatever the names hold."""
+    """`### [^1] [Title > Heading](<folder/Note.md>) lines 3-9`: one line, whatever names hold."""
     chunk = block.first.chunk
     heading_path = _shared_path(block)
     place = redact(one_line(replace(chunk, heading_path=heading_path).place))[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class CortexError(Exception):
-    """The caller's mistake, or a state that a person can mend. `exit_code` is what the CLI ends with."""
+    """A mistake or a state that a person can mend. `exit_code` is what the CLI ends with."""
 
     exit_code = 1
 

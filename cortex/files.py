@@ -20,7 +20,7 @@ def dumps(value: Json) -> str:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[IO[bytes]]:
-    """A file to write that takes the place of `path` when the block ends, and vanishes if it fails."""
+    """A file that takes the place of `path` when the block ends, and vanishes if it fails."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(prefix=".new-", dir=path.parent)
     try:

@@ -80,4 +80,4 @@ class VectorStore(Protocol):
     def nearest(
         self, vector: Vectors, limit: int, allowed: Collection[int] | None
     ) -> list[tuple[int, int, float]]:
-        """(chunk key, note key, cosine) of the closest chunks, best first; a chunk counts by its best vector."""
+        """(chunk key, note key, cosine) of the closest chunks, best first, by their best vector."""

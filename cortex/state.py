@@ -3,7 +3,7 @@
 A builder fills a folder of its own below `generations/` and then replaces `<kind>.json`, which
 names that folder. That one rename is the switch: a reader that opens the pointer gets files that
 belong together, and a run killed before it leaves the last good state. The files that people and
-other programs read (`chunks.jsonl`, `graph_edges.jsonl`, ...) are hard links into the current folder.
+other programs read (`chunks.jsonl`, `graph_edges.jsonl`, ...) are hard links into that folder.
 """
 
 from __future__ import annotations
@@ -75,7 +75,8 @@ class State:
             lock.acquire(timeout=wait_s)
         except filelock.Timeout:
             raise Busy(
-                f"another cortex run is writing to {self.root}; wait for it to end and run this again"
+                f"another cortex run is writing to {self.root}; "
+                "wait for it to end and run this again"
             ) from None
         except OSError as error:
             raise CortexError(

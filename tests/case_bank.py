@@ -28,7 +28,6 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-
 from case_process import (
     NETWORK_WATCH,
     Process,

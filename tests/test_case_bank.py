@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 import yaml
-
 from case_bank import (
     LATER,
     Answer,

@@ -22,7 +22,7 @@ def test_a_context_names_note_headings_and_lines_and_those_lines_hold_the_text(
 ) -> None:
     cortex = cortex_with(
         {
-            "folder/Gauge.md": "---\nkind: x\n---\n\n# One\nother text\n\n# Two\nthe maceword stands here\n"
+            "folder/Gauge.md": "---\nkind: x\n---\n\n# One\nother\n\n# Two\nthe maceword stands here\n"
         }
     )
     context = cortex.build_context("maceword", budget=400)

@@ -52,7 +52,7 @@ def test_forcing_the_index_keeps_the_vectors(cortex_with: CortexMaker) -> None:
     cortex.index(force=True)
     assert cortex.embed().encoded == 0
     assert cortex.embed(force=True).encoded == 3
-    assert [h.chunk.note for h in cortex.search("three").hits][0] == "c.md"
+    assert cortex.search("three").hits[0].chunk.note == "c.md"
 
 
 def test_vectors_of_deleted_notes_go(cortex_with: CortexMaker, tmp_path: Path) -> None:

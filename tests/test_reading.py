@@ -16,7 +16,7 @@ def cortex(cortex_with: CortexMaker, tmp_path: Path) -> Cortex:
     (tmp_path / "outside/secret.md").write_text("TOPSECRET")
     made = cortex_with(
         {
-            "Note.md": "---\ntitle: The Title\naliases: [Nick]\n---\n# A\none\n\n## Sub\ntwo\n\n# B\n## Sub\nthree\n",
+            "Note.md": "---\ntitle: The Title\naliases: [Nick]\n---\n# A\none\n\n## Sub\ntwo\n\n# B\n## Sub\nthree\n",  # noqa: E501
             "deep/Other.md": "other",
             "deep/Twin.md": "x",
             "twin/Twin.md": "y",
@@ -53,8 +53,10 @@ def test_a_note_is_found_by_path_name_title_and_alias(cortex: Cortex, ref: str, 
     "ref",
     [
         "../outside/secret.md", "deep/../../outside/secret.md", "leak.md", "leak", "dir/secret.md",
-        ".obsidian/plugins/data.md", "x/../.obsidian/plugins/data.md", "Private/p.md", "p", "keys.pem",
-        "%2e%2e%2foutside/secret.md", "..\\outside\\secret.md", "Note.md\0.png", "", "  ", ".", "deep",
+        ".obsidian/plugins/data.md", "x/../.obsidian/plugins/data.md", "Private/p.md", "p",
+        "keys.pem",
+        "%2e%2e%2foutside/secret.md", "..\\outside\\secret.md", "Note.md\0.png", "", "  ", ".",
+        "deep",
         "deep/", "/etc/hostname", "~/x", "../vault-old/note.md", "none of these",
     ],
 )  # fmt: skip

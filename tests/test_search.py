@@ -39,7 +39,7 @@ def test_a_calibrated_rank_gives_a_share_of_what_the_first_gets() -> None:
 def test_a_score_can_be_recomputed_from_its_trace(cortex_with: CortexMaker, rank: str) -> None:
     cortex = cortex_with(
         {
-            "a.md": "---\nimportance: 5\nupdated: 2025-12-20\n---\n# Bees\nhoney [[b]]\n\n# More\nhoney too",
+            "a.md": "---\nimportance: 5\nupdated: 2025-12-20\n---\n# B\nhoney [[b]]\n\n# C\nhoney",
             "b.md": "# Wasps\nno sweetness here",
             "c.md": "honey and wasps",
             **{f"n{i}.md": f"filler {i} about hives" for i in range(40)},
@@ -185,7 +185,7 @@ def test_a_note_has_its_say_once_before_others_have_theirs(cortex_with: CortexMa
 
 
 FILTERED = {
-    "Art/one.md": "---\ntype: fact\ntags: [a/b]\nimportance: 4\nrating: 7\ndone: false\n---\nglaze [[T]]",
+    "Art/one.md": "---\ntype: fact\ntags: [a/b]\nimportance: 4\nrating: 7\ndone: false\n---\nglaze [[T]]",  # noqa: E501
     "Art/sub/two.md": "---\ntype: Decision\ntags: [a]\nimportance: low\nrating: '7'\n---\nglaze",
     "Artist/three.md": "---\nstatus: archived\nauthor: '[[Nell]]'\n---\nglaze #b",
     "T.md": "glaze",

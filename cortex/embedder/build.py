@@ -69,7 +69,8 @@ def build_vectors(
 ) -> EmbedReport:
     """Bring vectors and Chroma up to date with the index. Only the writer may call this.
 
-    batch_size: texts the model reads at once, at least. force: encode every text again. Interrupted, it keeps what is done: the next run goes on there.
+    batch_size: texts the model is given at once, at least. force: encode every text again.
+    Interrupted, it keeps what is done: the next run goes on there.
     Raises Unavailable when the model cannot work and there is something to encode.
     """
     began = time.perf_counter()

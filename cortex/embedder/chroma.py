@@ -146,7 +146,7 @@ class ChromaVectors:
     ) -> list[tuple[int, int, float]]:
         """(chunk key, note key, cosine), best first; approximate."""
         total = self._collection.count()
-        if allowed is not None and not allowed or not total or limit <= 0:
+        if (allowed is not None and not allowed) or not total or limit <= 0:
             return []
         where = None if allowed is None else {"note_key": {"$in": [str(key) for key in allowed]}}
         best: dict[int, tuple[int, float]] = {}
@@ -173,7 +173,8 @@ def remove(path: Path) -> None:
     holds = {entry.name for entry in path.iterdir()} if path.is_dir() else {path.name}
     if holds and "chroma.sqlite3" not in holds:
         raise CortexError(
-            f"{path} is no Chroma store, so it was left alone; name another folder in index.chroma_path"
+            f"{path} is no Chroma store, so it was left alone; "
+            "name another folder in index.chroma_path"
         )
     shutil.rmtree(path)
 

@@ -1,4 +1,4 @@
-"""build_index: changed notes -> chunks.jsonl, notes.jsonl and the lexical index, as one generation."""
+"""build_index: changed notes -> chunks.jsonl, notes.jsonl, lexical index, as one generation."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ..files import dumps, read_json, write_json
 from ..protocols import Progress
 from ..state import Stamp, State
 from ..text import Undecodable
-from ..types import Chunk, Json, Note, Problem, key64
+from ..types import Chunk, Json, Problem, key64
 from ..vault.chunk import CHUNKER_VERSION, chunk_note
 from ..vault.note import read_note
 from ..vault.scan import FolderRules, FoundNote, scan
@@ -370,7 +370,7 @@ class _RecordWriter:
     """A JSON Lines file in the making, with the offset and key of each record."""
 
     def __init__(self, path: Path) -> None:
-        self._file: IO[bytes] = open(path, "wb")
+        self._file: IO[bytes] = open(path, "wb")  # noqa: SIM115 (closed by close)
         self.offsets = array("Q", [0])
         self.keys = array("Q")
 

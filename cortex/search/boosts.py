@@ -14,9 +14,12 @@ INACTIVE = frozenset({"superseded", "deprecated", "archived", "stale"})
 INACTIVE_FACTOR = 0.85  # a note that says it no longer holds stands behind its equals
 
 _LINK_HEADINGS = frozenset(
-    """link links related relation relations reference references see\u00a0also weblinks verweise
-    siehe\u00a0auch verwandt verwandtes referenzen quellen liens voir\u00a0aussi enlaces
-    véase\u00a0también 関連 参考 相关 链接 参见""".split()
+    (
+        *("link", "links", "links / related", "related", "relation", "relations", "reference"),
+        *("references", "see also", "weblinks", "verweise", "siehe auch", "verwandt"),
+        *("verwandtes", "referenzen", "quellen", "liens", "voir aussi", "enlaces", "véase también"),
+        *("関連", "参考", "相关", "链接", "参见"),
+    )
 )
 _LINK_WORDS = re.compile(
     r"\b(links?|linked|relat\w+|referenc\w+|verweis\w*|verlink\w*|liens?|enlaces?)\b|関連|相关|链接",
@@ -75,11 +78,7 @@ def factors(
 
 def link_list_reason(chunk: Chunk) -> str | None:
     """Why a chunk is hardly more than links to other notes; None if it is not."""
-    if any(
-        " ".join(heading.casefold().split()).replace(" ", "\u00a0") in _LINK_HEADINGS
-        or heading.casefold().strip() in _LINK_HEADINGS
-        for heading in chunk.heading_path[-1:]
-    ):
+    if chunk.heading_path and " ".join(chunk.heading_path[-1].casefold().split()) in _LINK_HEADINGS:
         return "link_heading"
     if "[[" not in chunk.text:
         return None

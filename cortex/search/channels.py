@@ -1,4 +1,4 @@
-"""The three ways to rank: words, vectors and links. Formulas and their measurements: ARCHITECTURE.md."""
+"""The three ways to rank: words, vectors and links. Why these formulas: ARCHITECTURE.md."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..embedder.vectors import ExactVectors
 from ..errors import Damaged
 from ..indexer.tokens import LexicalQuery
-from ..protocols import LexicalIndex, VectorStore, Vectors
+from ..protocols import LexicalIndex, Vectors, VectorStore
 from ..state import Stamp
 
 CHANNELS = ("bm25", "vector", "graph")

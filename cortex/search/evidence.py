@@ -50,7 +50,7 @@ def match(query: LexicalQuery, weights: Sequence[float], chunk: Chunk, language:
 def snippet(
     text: str, places: Sequence[tuple[int, int]], limit: int = SNIPPET_CHARS
 ) -> tuple[str, tuple[tuple[int, int], ...]]:
-    """The stretch of at most `limit` characters with the most different matching words, on one line.
+    """The stretch of about `limit` characters with the most different matching words, on a line.
 
     Returns it with the spans of the matching words in it.
     """

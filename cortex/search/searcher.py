@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 
-from ..errors import Damaged, UsageError, Unavailable
+from ..errors import Damaged, Unavailable, UsageError
 from ..indexer.chunks import CHUNKS, NOTES, RecordFile, chunk_of
 from ..indexer.tokens import LexicalQuery, query_terms, terms
 from ..protocols import LexicalIndex, Vectors
@@ -47,7 +47,7 @@ class SearchSettings:
     fetch_multiplier: int = 6
     hops: int = 2
     min_score: float = 0.0
-    boosts: boosting.BoostSettings = boosting.BoostSettings()
+    boosts: boosting.BoostSettings = field(default_factory=boosting.BoostSettings)
 
 
 class Corpus:
@@ -65,7 +65,7 @@ class Corpus:
         self._note_cache: dict[int, dict[str, Json]] = {}
 
     def language(self, note: Mapping[str, Json]) -> str:
-        """What a note's terms are in: its own language, the vault's where it is too short to tell."""
+        """What a note's terms are in: its own language, the vault's where it is too short."""
         return self._main_language if note["language"] == "und" else str(note["language"])
 
     def array(self, name: str) -> Any:

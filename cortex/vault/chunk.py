@@ -176,7 +176,7 @@ def _group(
     sizes = [shown.size(unit) for unit in units]
     marks = [_mark(text, unit) for unit in units]
     done: list[_Span] = []
-    stack: list[tuple[int, int, float]] = [(0, len(units), 1.0)]
+    stack: list[tuple[int, int, float]] = [(0, len(units), 0.5)]
     while stack:
         first, last, eagerness = stack.pop()
         whole = _Span(units[first].start, units[last - 1].end)
@@ -203,7 +203,7 @@ def _mark(text: str, unit: _Span) -> float:
 
 
 def _chance(tokens: int) -> float:
-    """How likely a border is after a unit of this size: by powers of two, so small edits move none."""
+    """How likely a border is after a unit: by powers of two, so that small edits move none."""
     return (1 << max(tokens, 1).bit_length()) / MAX_TOKENS
 
 

@@ -144,9 +144,8 @@ def parse_body(text: str, body_start: int) -> Body:
             continue
         if isinstance(value, _MASKED_INLINES):
             masks.append((start, end))
-            if isinstance(value, comrak.CommentInline):
-                body.comments.append((start, end))
-            elif isinstance(value, comrak.HtmlInline) and value.value.startswith("<!--"):
+            html = value.value if isinstance(value, comrak.HtmlInline) else ""
+            if isinstance(value, comrak.CommentInline) or html.startswith("<!--"):
                 body.comments.append((start, end))
         elif isinstance(value, (comrak.Link, comrak.Image)):
             link = _markdown_link(value, node, body.line_of(start))
