@@ -129,14 +129,14 @@ def test_an_estimate_of_nothing_is_nothing() -> None:
 
 
 def test_english_prose_is_not_far_above_cl100k() -> None:
-    # cl100k_base: 61 tokens.
+    # cl100k_base: 58 tokens.
     text = (
         "Bees communicate the direction and distance of flowers by dancing on the comb. The "
         "angle of the dance against gravity gives the direction of the flowers against the sun, "
         "and the duration of the waggle gives the distance. Other bees follow the dancer closely "
         "and then fly out to find the place."
     )
-    assert 61 <= estimate_tokens(text) <= 1.4 * 61
+    assert 58 <= estimate_tokens(text) <= 1.4 * 58
 
 
 @given(ANY_TEXT, ANY_TEXT)
@@ -158,15 +158,26 @@ def test_a_text_that_fits_is_not_cut() -> None:
     assert cut_to_tokens("One line.\n", 50) == "One line.\n"
 
 
-def test_a_cut_falls_at_a_line_then_a_sentence_then_a_word() -> None:
-    lines = "Bees dance on the comb.\nOthers follow them there.\nThen they all fly out.\n"
-    assert cut_to_tokens(lines, 22) == "Bees dance on the comb.\nOthers follow them there."
-    sentences = "Bees dance on the comb. Others follow them there. Then they all fly out."
-    assert cut_to_tokens(sentences, 22) == "Bees dance on the comb. Others follow them there."
-    words = "Bees dance on the comb while others follow them there and then they fly out"
-    cut = cut_to_tokens(words, 12)
-    assert words.startswith(cut + " ")
-    assert cut_to_tokens("蜜蜂在巢上跳舞。其他的蜜蜂跟着它们。", 17) == "蜜蜂在巢上跳舞。"
+@pytest.mark.parametrize(
+    ("fits", "goes_on", "cut"),
+    [
+        ("Bees dance on the comb.\nFew. Then", " zq.\n", "Bees dance on the comb."),
+        ("Bees dance here. Others fly. Then xq", "zjkqvxwz.", "Bees dance here. Others fly."),
+        ("Bees dance on the comb xq", "zjkqvxwzq here", "Bees dance on the comb"),
+        (
+            "Bees dance on the comb while others",
+            " follow them",
+            "Bees dance on the comb while others",
+        ),
+        ("蜜蜂在巢上跳舞。其他的蜜蜂", "跟着它们。", "蜜蜂在巢上跳舞。"),
+        ("aaaaaaaaaaaaaaaa", "aaaaaaaaaaaaaaaa", "aaaaaaaaaaaaaaaa"),
+        ("One.\n" + "word " * 20, "word", ("One.\n" + "word " * 20).rstrip()),  # not back to line 1
+    ],
+)
+def test_a_cut_falls_at_a_line_else_a_sentence_else_a_word(
+    fits: str, goes_on: str, cut: str
+) -> None:
+    assert cut_to_tokens(fits + goes_on, estimate_tokens(fits)) == cut
 
 
 def test_a_cut_leaves_no_half_character() -> None:

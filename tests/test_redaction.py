@@ -1,0 +1,217 @@
+"""Secret-shaped text is masked to its end; what only looks like it stays."""
+
+from __future__ import annotations
+
+import random
+import string
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cortex.redaction import find, redact
+
+# No whole key stands in this file: each is joined from pieces.
+ALNUM = string.ascii_letters + string.digits
+
+
+def made(prefix: str, length: int, alphabet: str = ALNUM) -> str:
+    choose = random.Random(prefix)
+    return prefix + "".join(choose.choice(alphabet) for _ in range(length - 2)) + "A1"
+
+
+KEYS = [
+    made("sk" + "-", 48),
+    made("sk" + "-proj-", 64, ALNUM + "-_"),
+    made("sk" + "-ant-api03-", 64, ALNUM + "-_"),
+    made("sk" + "-", 32, "0123456789abcdef"),
+    made("ghp" + "_", 36),
+    made("gho" + "_", 36),
+    made("ghs" + "_", 36),
+    made("github" + "_pat_", 60, ALNUM + "_"),
+    made("glpat" + "-", 20, ALNUM + "-_"),
+    made("xoxb" + "-", 40, string.digits + "-"),
+    made("AKIA", 16, string.ascii_uppercase + string.digits),
+    made("ASIA", 16, string.ascii_uppercase + string.digits),
+    made("AIza", 35, ALNUM + "-_"),
+    made("ya29" + ".", 60, ALNUM + "-_"),
+    made("npm" + "_", 36),
+    made("pypi" + "-", 80, ALNUM + "-_"),
+    made("hf" + "_", 34),
+    made("SG" + ".", 22) + "." + made("", 43, ALNUM + "-_"),
+    made("key" + "-", 30, "0123456789abcdef").replace("A1", "") + "0a1b",
+    made("sk" + "_live_", 24),
+    made("rk" + "_live_", 24),
+    made("whsec" + "_", 32),
+    made("gsk" + "_", 40),
+    made("AGE-SECRET" + "-KEY-1", 58, string.ascii_uppercase + string.digits),
+    ".".join((made("eyJ", 20), made("eyJ", 40), made("", 43, ALNUM + "-_"))),
+    "1234567890:" + made("AA", 33, ALNUM + "-_"),
+    ".".join((made("M", 24), made("", 6), made("", 38, ALNUM + "-_"))),
+]
+
+
+@pytest.mark.parametrize("key", KEYS, ids=[key[:8] for key in KEYS])
+def test_a_key_of_a_known_shape_is_masked_wherever_it_stands(key: str) -> None:
+    for frame in ("{}", "use {}.", "`{}`", '"{}",', "KEY={}\nnext", "(see {})", "密钥：{}。"):
+        masked, count = redact(frame.format(key))
+        assert count == 1
+        assert key[-6:] not in masked
+        assert masked.startswith(frame.partition("{}")[0])
+        assert masked.endswith(frame.partition("{}")[2])
+
+
+def test_the_mask_says_what_it_hides() -> None:
+    assert redact("key " + KEYS[0] + " end") == ("key [redacted: api key] end", 1)
+    finding = find("key " + KEYS[0])[0]
+    assert (finding.start, finding.end, finding.kind) == (4, 4 + len(KEYS[0]), "api key")
+
+
+def test_a_key_is_masked_to_its_end_over_dots_and_dashes() -> None:
+    key = made("sk" + "-sp-", 20) + "." + "wxyzabcd11223344_KLM-5544332211"
+    assert redact(f"api_key: {key}\n\nand on") == ("api_key: [redacted: api key]\n\nand on", 1)
+    assert redact(f"It is {key}. Then") == ("It is [redacted: api key]. Then", 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "masked"),
+    [
+        ("password: hunter2x", "password: [redacted: password]"),
+        ("**Password:** `Summer2024!`", "**Password:** `[redacted: password]`"),
+        ("| password | Tr0ub4dor&3 |", "| password | [redacted: password] |"),
+        ("DB_PASSWORD=s3cr3t,pw.x", "DB_PASSWORD=[redacted: password]"),
+        ("Passwort: Hallo123", "Passwort: [redacted: password]"),
+        ("密码：abc12345", "密码：[redacted: password]"),
+        ('{"client_secret": "aB3dE5gH7jK9mN1p"}', '{"client_secret": "[redacted: api key]"}'),
+        ("aws_secret_access_key = wJalr/XUtnF9+K7MD", "aws_secret_access_key = [redacted: api key]"),
+        ("X-Api-Key: 0a1b2c3d4e5f6a7b", "X-Api-Key: [redacted: api key]"),
+        ("AccountKey=Zm9vYmFyYmF6cXV4MTIz==;Endpoint=x", "AccountKey=[redacted: api key];Endpoint=x"),
+        ("Server=db;Password=p4ssw0rd;Port=1", "Server=db;Password=[redacted: password];Port=1"),
+        ("x?lang=en&token=9f8e7d6c5b4a3210&z=1", "x?lang=en&token=[redacted: api key]&z=1"),
+        ("postgres://anna:p4ssw0@db.example.org/x", "postgres://anna:[redacted: password]@db.example.org/x"),
+        ("https://0a1b2c3d4e5f6a7b8c9d0a1b@git.example.org", "https://[redacted: token]@git.example.org"),
+        ("Authorization: Bearer abcDEF1234567890", "Authorization: Bearer [redacted: token]"),
+        ("Authorization: Basic YW5uYTpnZWhlaW0x", "Authorization: Basic [redacted: token]"),
+        ("curl -u anna:geheim99 x", "curl -u anna:[redacted: password] x"),
+        (
+            "https://hooks.slack.com/services/" + "T0AB12CD3/B0AB12CD3/abcDEF123456",
+            "https://hooks.slack.com/services/[redacted: webhook]",
+        ),
+    ],
+)  # fmt: skip
+def test_a_value_with_a_telling_name_is_masked(text: str, masked: str) -> None:
+    assert redact(text) == (masked, 1)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a desk-based-approach-to-everything-we-do",
+        "task-management-for-beginners",
+        "sk-learn-based-pipelines-in-practice",
+        "commit 3f786850e387550fdab836ed7e6dc881de23001b",
+        "id 123e4567-e89b-12d3-a456-426614174000",
+        "token budget 2000, token budget: 2000, max_tokens: 4096",
+        "model name lark-verse-7-2-20250714",
+        "the word password, and password: ask Anna",
+        "password = os.environ['DB_PASSWORD_1']",
+        "password: ${DB_PASS1}, API key = `YOUR_API_KEY_123`, token: <token-42>",
+        "secret: /run/secrets/db_password1",
+        "token: 2024-05-01, password_changed_at: 2024-05-01T10:00:00Z",
+        "tokenizer: sentence-transformers/all-MiniLM-L6-v2, token_model: gpt-4o-mini-2024",
+        "api key: see [[Keys 2024]]",
+        "The secret: 3 eggs and flour. Secret: chapter-12-notes",
+        "npm_config_registry_of_the_team and key-value-store",
+        "https://example.org/a:b@c and meet at 10:30@home",
+        "| token | description |\n|---|---|\n| secret | 100% |",
+        "postgres://user:password@localhost/db",
+        "![](data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk)",
+        "Begin the file with `-----BEGIN PRIVATE KEY-----` and end it as usual.",
+        "\n".join("0123456789abcdef" * 4 for _ in range(5)),
+    ],
+)
+def test_what_only_looks_like_a_secret_stays(text: str) -> None:
+    assert redact(text) == (text, 0)
+
+
+def armor(which: str, label: str = "RSA PRIV" + "ATE KEY") -> str:
+    return f"-----{which} {label}-----"
+
+
+LINES = [f"{i:02d}Q" + made(str(i), 61, ALNUM + "+/") for i in range(24)]
+BLOCK = "\n".join((armor("BEGIN"), *LINES, "AbC1x+Q=", armor("END")))
+
+
+@pytest.mark.parametrize(
+    "label",
+    ["RSA PRIV" + "ATE KEY", "PRIV" + "ATE KEY", "OPENSSH PRIV" + "ATE KEY", "PGP PRIV" + "ATE KEY BLOCK"],
+)  # fmt: skip
+def test_a_private_key_is_one_mask(label: str) -> None:
+    block = BLOCK.replace("RSA PRIV" + "ATE KEY", label)
+    assert redact(f"before\n\n{block}\n\nafter") == (
+        "before\n\n[redacted: private key]\n\nafter",
+        1,
+    )
+
+
+@pytest.mark.parametrize("indent", ["", "    ", "> "])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("border", range(0, len(BLOCK), 97))
+def test_a_private_key_that_a_border_cuts_is_masked_on_both_sides(
+    border: int, end: str, indent: str
+) -> None:
+    for piece in (BLOCK[:border], BLOCK[border:]):
+        lines = [line for line in piece.split("\n") if len(line) == 64]
+        if len(lines) < 3 and "PRIV" + "ATE KEY-----" not in piece:
+            continue  # two lines of base64 alone say nothing
+        masked, _ = redact(end.join(indent + line for line in piece.split("\n")))
+        assert not [line for line in lines if line[-12:] in masked]
+
+
+def test_lines_out_of_the_middle_of_a_private_key_are_masked() -> None:
+    piece = "x\n" + "\n".join(LINES[5:10]) + "\nafter that"
+    assert redact(piece) == ("x\n[redacted: private key]\nafter that", 1)
+
+
+def test_a_certificate_is_public() -> None:
+    text = "\n".join((armor("BEGIN", "CERTIFICATE"), *LINES, armor("END", "CERTIFICATE")))
+    assert redact(text) == (text, 0)
+    # ... and does not hide the key after it, even if its own end is missing.
+    both = "\n".join((armor("BEGIN", "CERTIFICATE"), *LINES[:2], BLOCK))
+    assert not [line for line in LINES[2:] if line in redact(both)[0]]
+
+
+@settings(max_examples=200)
+@given(
+    st.lists(
+        st.one_of(
+            st.sampled_from([*KEYS, "password: ", "token=", "://a:b@c", " ", "\n", '"', BLOCK]),
+            st.text(max_size=12),
+        ),
+        max_size=8,
+    )
+)
+def test_masking_twice_changes_nothing_more_and_spans_are_in_order(pieces: list[str]) -> None:
+    text = "".join(pieces)
+    findings = find(text)
+    assert all(a.end <= b.start for a, b in zip(findings, findings[1:], strict=False))
+    masked, count = redact(text)
+    assert count == len(findings)
+    assert redact(masked)[0] == masked
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "a", "sk-", "eyJaaaaaaaa.", "://a:", "password:", "password ", "-----BEGIN ",
+        "-----END PRIV" + "ATE KEY-----", "A" * 64 + "\n", ("Ab1" * 21 + "\n"), "1", "a.", " -u a:",
+        "sk-Ab1.", "api_key_", "bearer ", "token='", "0123456789:", " \t", "> ", "secret: a-a-a-",
+    ],
+)  # fmt: skip
+def test_a_megabyte_of_hostile_text_takes_about_a_second(piece: str) -> None:
+    text = piece * (10**6 // len(piece))
+    started = time.process_time()
+    find(text)
+    find(text + "!")
+    assert time.process_time() - started < 6
