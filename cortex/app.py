@@ -6,12 +6,12 @@ import datetime as dt
 import os
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .config import Config, load, require_vault
+from .config import Config, StaticFile, load, require_vault
 from .context import build_context
 from .errors import CortexError, Damaged, Unavailable, UsageError
 from .protocols import Embedder, Progress
@@ -200,10 +200,51 @@ class Cortex:
         budget: int | None = None,
         top_k: int | None = None,
         filters: Mapping[str, Any] | None = None,
+        include_hermes_memory: bool | None = None,
     ) -> Context:
-        """Cited Markdown out of the best hits, at most `budget` tokens by text.estimate_tokens."""
-        budget = self.config.context_builder.token_budget if budget is None else budget
-        return build_context(self.search(text, top_k, filters), budget)
+        """Cited Markdown out of the best hits, at most `budget` tokens by text.estimate_tokens.
+
+        include_hermes_memory: put the host's memory files in front; None is what config says.
+        """
+        settings = self.config.context_builder
+        memory = include_hermes_memory
+        if memory is None:
+            memory = settings.include_hermes_memory
+        return build_context(
+            self.search(text, top_k, filters),
+            settings.token_budget if budget is None else budget,
+            statics=list(self._statics(memory)),
+            cite_sources=settings.cite_sources,
+        )
+
+    def _statics(self, memory: bool) -> Iterator[tuple[str, str]]:
+        """(label, text) of the files that stand in front of a context, in order."""
+        from .text import cut_to_tokens, decode
+
+        files = [file for file in self.config.context_builder.include_static_files if file.enabled]
+        files.sort(key=lambda file: (file.order, file.label, str(file.path)))
+        if memory:
+            hermes = self.config.hermes_memory
+            known = (
+                ("Hermes Memory", hermes.memory_path),
+                ("Hermes User Profile", hermes.user_path),
+            )
+            files = [StaticFile(label, path) for label, path in known if path] + files
+        for file in files:
+            try:
+                text, _ = decode(file.path.read_bytes()) if file.path else ("", ())
+            except (OSError, ValueError) as error:
+                if file.optional:
+                    continue
+                raise UsageError(
+                    f"{file.path} cannot be read ({error}); see include_static_files"
+                ) from None
+            if file.max_bytes is not None:
+                text = text.encode("utf-8")[: file.max_bytes].decode("utf-8", "ignore")
+            if file.budget is not None:
+                text = cut_to_tokens(text, file.budget)
+            if text.strip():
+                yield file.label, text
 
     def read_note(
         self,

@@ -24,7 +24,7 @@ NOTHING = "Nothing relevant was found in the notes."
 CUT = "[…]"  # stands where an excerpt leaves text out
 
 # Chosen on questions put to their own vault and to others (ARCHITECTURE.md, "Evidence").
-MIN_EVIDENCE = 0.6  # of the best hit, or there is nothing relevant
+MIN_EVIDENCE = 0.5  # of the best hit, or there is nothing relevant
 MIN_EVIDENCE_WORDS_ONLY = 0.34  # without vectors, share of the question's words
 MIN_SHARE = 0.45  # of the best hit's evidence, for the others
 _MIN_EXCERPT_TOKENS = 24  # less says nothing
@@ -58,36 +58,52 @@ def relevant(result: SearchResult) -> tuple[list[Hit], list[Hit]]:
     return kept, [hit for hit in result.hits if hit.evidence < MIN_SHARE * best]
 
 
-def build_context(result: SearchResult, budget: int) -> Context:
+def build_context(
+    result: SearchResult,
+    budget: int,
+    *,
+    statics: Sequence[tuple[str, str]] = (),
+    cite_sources: bool = True,
+) -> Context:
     """The best of a search as Markdown. `Context.tokens` is an upper estimate, never over budget.
 
     Whole chunks while they fit, in order of rank; one that cannot is cut to a marked excerpt around
     what matched. A note's chunks stand together in document order, neighbours joined. With nothing
     relevant the text says so. budget 0 gives an empty text, below that raises UsageError.
+
+    statics: (label, text) of files that stand in front, each whole or, if it does not fit, left
+    out. cite_sources: name note and lines of each block; without, its title and headings alone.
     """
     if isinstance(budget, bool) or not isinstance(budget, int) or budget < 0:
         raise UsageError(f"the budget must be a whole number of tokens from 0 up, not {budget!r}")
     hits, rest = relevant(result)
     skipped = [hit.chunk.id for hit in rest]
     masked = _Masked()
-    chosen: list[_Block] = []
+    page = _Page(cite=cite_sources)
+    for label, text in statics:
+        fuller = replace(page, statics=(*page.statics, (label, masked.plain(text))))
+        if fuller.fits(budget):
+            page = fuller
+        else:
+            skipped.append(label)
     for hit in hits:
         block = _Block((hit,), masked.text(hit))
-        if _fits([*chosen, block], budget):
-            chosen.append(block)
+        fuller = replace(page, blocks=(*page.blocks, block))
+        if fuller.fits(budget):
+            page = fuller
             continue
-        room = budget - estimate_tokens(_render(chosen)) if chosen else budget
+        room = budget - estimate_tokens(page.render()) if page.blocks else budget
         excerpt = None
-        if not chosen or room >= _ROOM_FOR_ANOTHER:
-            excerpt = _excerpt(chosen, block, budget)
+        if not page.blocks or room >= _ROOM_FOR_ANOTHER:
+            excerpt = _excerpt(page, block, budget)
         if excerpt is None:
             skipped.append(hit.chunk.id)
         else:
-            chosen.append(excerpt)
-    text = _render(chosen) if chosen else _frame(NOTHING + "\n")
+            page = replace(page, blocks=(*page.blocks, excerpt))
+    text = page.render()
     if estimate_tokens(text) > budget:
-        text, chosen = "", []
-    blocks = _arranged(chosen)
+        text, page = "", _Page()
+    blocks = _arranged(page.blocks)
     return Context(
         query=result.query,
         text=text,
@@ -101,6 +117,28 @@ def build_context(result: SearchResult, budget: int) -> Context:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Page:
+    """What is to be rendered, in order of rank."""
+
+    blocks: tuple[_Block, ...] = ()
+    statics: tuple[tuple[str, str], ...] = ()
+    cite: bool = True
+
+    def fits(self, budget: int) -> bool:
+        return estimate_tokens(self.render()) <= budget
+
+    def render(self) -> str:
+        parts = [DATA_NOTICE, ""] if self.blocks or self.statics else []
+        for label, text in self.statics:
+            parts.extend((f"## {escape(one_line(label))}", "", text, ""))
+        if not self.blocks:
+            parts.extend((NOTHING, ""))
+        for number, block in enumerate(_arranged(self.blocks), start=1):
+            parts.extend((_header(number, block, self.cite), "", block.text, ""))
+        return _frame("\n".join(parts))
+
+
 class _Masked:
     """The text of hits with secrets masked and marks escaped."""
 
@@ -111,6 +149,9 @@ class _Masked:
         text, count = redact(hit.chunk.text)
         self.counts[hit.chunk.id] = count
         return escape(text)
+
+    def plain(self, text: str) -> str:
+        return escape(redact(text)[0].strip())
 
 
 def escape(text: str) -> str:
@@ -146,28 +187,19 @@ def _subheading(before: tuple[str, ...], after: tuple[str, ...]) -> str:
     return f"**{escape(one_line(redact(after[-1])[0]))}**\n\n"
 
 
-def _fits(blocks: Sequence[_Block], budget: int) -> bool:
-    return estimate_tokens(_render(blocks)) <= budget
-
-
-def _render(blocks: Sequence[_Block]) -> str:
-    parts = [DATA_NOTICE, ""]
-    for number, block in enumerate(_arranged(blocks), start=1):
-        parts.extend((_header(number, block), "", block.text, ""))
-    return _frame("\n".join(parts))
-
-
 def _frame(inside: str) -> str:
     mark = blake2b(inside.encode("utf-8"), digest_size=4).hexdigest()
     return f'<vault_context id="{mark}">\n{inside}</vault_context id="{mark}">\n'
 
 
-def _header(number: int, block: _Block) -> str:
+def _header(number: int, block: _Block, cite: bool) -> str:
     """`### [^1] [Title > Heading](<folder/Note.md>) lines 3-9`: one line, whatever names hold."""
     chunk = block.first.chunk
     heading_path = _shared_path(block)
     place = redact(one_line(replace(chunk, heading_path=heading_path).place))[0]
-    label = re.sub(r"([\[\]\\])", r"\\\1", escape(place).replace("\\[", "["))
+    if not cite:
+        return f"### {escape(place)}"
+    label = re.sub(r"([\[\]\\])", r"\\\1", _FRAME.sub("&lt;", place))
     target = re.sub(r"[<>#%\\]", lambda m: f"%{ord(m.group()):02X}", one_line(chunk.note))
     first, last = chunk.start_line, block.hits[-1].chunk.end_line
     lines = f"lines {first}-{last}" if last > first else f"line {first}"
@@ -186,7 +218,7 @@ def _citation(number: int, block: _Block) -> Citation:
     )
 
 
-def _excerpt(chosen: Sequence[_Block], block: _Block, budget: int) -> _Block | None:
+def _excerpt(page: _Page, block: _Block, budget: int) -> _Block | None:
     """The largest stretch around what matched that still fits, marked where it was cut."""
     hit, text = block.first, block.text
     places = _places(hit, text)
@@ -195,13 +227,13 @@ def _excerpt(chosen: Sequence[_Block], block: _Block, budget: int) -> _Block | N
     while low < high:
         size = (low + high + 1) // 2
         candidate = _Block(block.hits, _cut_out(text, places, size))
-        if _fits([*chosen, candidate], budget):
+        if replace(page, blocks=(*page.blocks, candidate)).fits(budget):
             best, low = candidate, size
         else:
             high = size - 1
     if best is None or estimate_tokens(best.text) < min(_MIN_EXCERPT_TOKENS, estimate_tokens(text)):
         smallest = best if best is not None and any(c.isalnum() for c in best.text) else None
-        return smallest if not chosen else None
+        return smallest if not page.blocks else None
     return best
 
 

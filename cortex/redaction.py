@@ -53,7 +53,7 @@ def find(text: str) -> list[Finding]:
 # no text makes a search go back over more than a few hundred characters.
 
 # Inside a key, dots and the like go on with it; a full stop at the end of a sentence does not.
-_MORE = r"(?:[.~+/=:]{1,2}[A-Za-z0-9_\-]+){0,40}={0,2}"
+_MORE = r"[A-Za-z0-9_\-]*(?:[.~+/=:]{1,2}[A-Za-z0-9_\-]+){0,40}={0,2}"
 _PREFIXED = re.compile(
     r"""(?<![A-Za-z0-9_])(?:
       (?P<sk> sk-[A-Za-z0-9_\-]{16,} )
@@ -101,9 +101,11 @@ _ASSIGNED = re.compile(
     (?P<rest> (?:[_\-][a-z0-9_\-]{1,24})? )
     ["'`*_)]{0,4} [ \t]{0,4} (?: :=|=>|==?|[:：|] ) [*_]{0,3} [ \t]{0,4}
     (?: (?P<quote>["'`]) (?P<quoted> [^"'`\r\n]{4,400} ) (?P=quote)
-      | (?P<bare> [^\s"'`|<>;]{4,} ) )""",
+      | (?P<bare> [^\s"'`|<>;]{4,400} ) )""",
     re.VERBOSE | re.IGNORECASE,
 )
+_MAX_VALUE = 400  # what is looked at of a value; it is masked to its end
+_BARE = re.compile(r"[^\s\"'`|<>;]*")
 # `token_count = ...` names no token.
 _NO_SECRET = re.compile(
     r"(?i)[_\-](?:models?|types?|names?|urls?|uri|endpoint|files?|paths?|counts?|limits?|budgets?"
@@ -147,19 +149,32 @@ def _headers(text: str) -> Iterator[Finding]:
 
 
 def _assigned(text: str) -> Iterator[Finding]:
-    for match in _ASSIGNED.finditer(text):
+    at = 0
+    while match := _ASSIGNED.search(text, at):
+        group = "quoted" if match["quoted"] is not None else "bare"
+        start, end = match.span(group)
+        at = start  # a value that is none may hold the next name
         if _NO_SECRET.search(match["rest"]):
             continue
-        group = "quoted" if match["quoted"] is not None else "bare"
-        value = match[group]
         if group == "bare":
-            value = value.rstrip(".,:)]}*\\") if value[0] not in "([{" else value
+            end = _end_of_bare(text, start, end)
             if text[max(0, match.start() - 1) : match.start()] in ("?", "&"):
-                value = re.split("[&#)]", value, maxsplit=1)[0]  # a parameter of an address
+                end = start + len(
+                    re.split("[&#)]", text[start:end], maxsplit=1)[0]
+                )  # in an address
         is_password = match["password"] is not None
-        if _is_secret(value, 6 if is_password else 12):
-            start = match.start(group)
-            yield Finding(start, start + len(value), "password" if is_password else "api key")
+        if _is_secret(text[start:end], 6 if is_password else 12):
+            at = end
+            yield Finding(start, end, "password" if is_password else "api key")
+
+
+def _end_of_bare(text: str, start: int, end: int) -> int:
+    """Where a value without quotes ends: brackets and stops behind it belong to the text."""
+    if end - start == _MAX_VALUE and (more := _BARE.match(text, end)):
+        return more.end()
+    if text[start] in "([{":
+        return end
+    return start + len(text[start:end].rstrip(".,:)]}*\\"))
 
 
 def _is_secret(value: str, min_length: int) -> bool:

@@ -12,11 +12,11 @@ import json
 import logging
 import os
 import random
+import re
 import shutil
 import stat
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 import traceback
@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+
 from case_process import (
     NETWORK_WATCH,
     Process,
@@ -50,8 +51,9 @@ STEP_KEYS = {
     "remove", "overwrite_state", "sh",
 }  # fmt: skip
 PRODUCT_STEPS = {"index", "search", "context", "read_note", "hook", "kill_during"}
-NOBODY = 65534
 PATIENCE_S = 300.0  # for a process of a case that sets no limit
+# The real model reads about 17 passages a second: for a vault over this size the bank's stand-in.
+REAL_MODEL_BYTES = 500_000
 
 DEFAULT_MODEL = "sentence-transformers/all-MiniLM-L6-v2"
 MODELS = {
@@ -68,19 +70,29 @@ SETTINGS = {
     "limit": "search.top_k",
     "top_k": "search.top_k",
 }
-# A case's word for a part of the state -> what it is called on disk. Several lists: each must do.
-STATE_PARTS = {
-    "vector store": (
-        ("chroma",),
-        ("chroma", "chroma.json", "vectors.json", "vectors", "generations/vectors-*"),
+# A case's words for a part of the state -> what it is called on disk. Several lists: each must do.
+STATE_PARTS: list[tuple[str, tuple[tuple[str, ...], ...]]] = [
+    (
+        "vector store|vector (folder|database)|chroma",
+        (
+            ("chroma",),
+            ("chroma", "chroma.json", "vectors.json", "vectors", "generations/vectors-*"),
+        ),
     ),
-    "vectors": (("vectors.json", "vectors", "generations/vectors-*"),),
-    "chunk file": (("chunks.jsonl",),),
-    "note file": (("notes.jsonl",),),
-    "keyword index": (("generations/index-*/lexical",), ("generations/index-*", "index.json")),
-    "index": (("index.json", "chunks.jsonl", "notes.jsonl", "generations/index-*"),),
-    "graph": (("graph.json", "graph_*.jsonl", "generations/graph-*"),),
-}
+    ("vector|embedding", (("vectors.json", "vectors", "generations/vectors-*"),)),
+    ("chunk", (("chunks.jsonl",),)),
+    ("note|metadata", (("notes.jsonl",),)),
+    (
+        "keyword|bm25|lexical|full.?text",
+        (("generations/index-*/lexical",), ("generations/index-*", "index.json")),
+    ),
+    ("graph|link", (("graph.json", "graph_*.jsonl", "generations/graph-*"),)),
+    ("index", (("index.json", "chunks.jsonl", "notes.jsonl", "generations/index-*"),)),
+    (
+        "state|everything",
+        (("*.json", "*.jsonl", "chroma", "vectors", "generations"),),
+    ),
+]
 STAMPS = ("index.json", "vectors.json", "graph.json", "chroma.json")
 
 
@@ -166,8 +178,8 @@ def require_known_form(case: Case, check_keys: set[str]) -> None:
         refuse("embedder", case.input["embedder"])
     if case.input.get("fault"):
         refuse("fault", case.input["fault"])  # the known ones belong to hooks
-    if (who := case.input.get("run_as")) is not None and user_of(who) is None:
-        refuse("run_as", who)
+    if (user := case.input.get("run_as")) is not None and not is_ordinary(user):
+        refuse("run_as", user)
     apply_settings({}, case.input.get("config") or {})
     parallel = case.input.get("parallel") or []
     for step in case.steps:
@@ -206,13 +218,10 @@ def require_known_arguments(step: Mapping[str, Any], refuse: Callable[[str, obje
         refuse("step", step)
 
 
-def user_of(word: object) -> str | None:
-    """`root` or `ordinary`, for what a case calls the user it runs as."""
-    text = str(word).casefold()
-    if text == "root":
-        return "root"
-    plain = ("ordinary", "normal", "unprivileged", "user", "non-root", "nonroot", "nobody")
-    return "ordinary" if any(part in text for part in plain) else None
+def is_ordinary(user: object) -> bool:
+    """Whether a case's word for the user it runs as means one without special rights."""
+    words = ("ordinary", "normal", "unprivileged", "user", "nobody", "non-root", "nonroot")
+    return any(word in str(user).casefold() for word in words)
 
 
 def apply_settings(settings: dict[str, Any], words: Mapping[str, Any]) -> None:
@@ -308,9 +317,19 @@ def variants(case: Case) -> list[Variant]:
         return [Variant(kill_at=(part + dice.random()) / 4) for part in range(4)]
     for step in case.steps:
         if isinstance(step, dict) and "remove" in step:
-            ways = STATE_PARTS.get(str(step["remove"]), ((),))
-            return [Variant(removal=number) for number in range(len(ways))]
+            words = step["remove"]
+            ways = [ways_of(word) for word in ([words] if isinstance(words, str) else words)]
+            return [Variant(removal=number) for number in range(max(map(len, ways)))]
     return [Variant()]
+
+
+def ways_of(words: str) -> tuple[tuple[str, ...], ...]:
+    """Names on disk for a part of the state; a name that is none of our words is its own."""
+    if "." not in words and "/" not in words:
+        for pattern, ways in STATE_PARTS:
+            if re.search(pattern, words.casefold()):
+                return ways
+    return ((words,),)
 
 
 class World:
@@ -333,8 +352,6 @@ class World:
         self.network_log = base / "network.log"
         self._cortex: Any = None
         self._index_s = 5.0
-        who = case.input.get("run_as")
-        self.user = NOBODY if who and user_of(who) == "ordinary" and os.geteuid() == 0 else None
         self.settings: dict[str, Any] = {
             "vault": {"path": str(self.vault)},
             "embeddings": {"model": DEFAULT_MODEL, "cache_folder": str(models)},
@@ -350,13 +367,14 @@ class World:
         for folder in (self.state, self.cwd, self.base / "home", self.base / "no-models"):
             folder.mkdir(parents=True)
         shutil.copytree(self.case.folder, self.root, symlinks=True)
-        self._give_to_user()
         if self.case.spec.get("setup"):
             self.run_script(self.case.spec["setup"])
         self.vault.mkdir(exist_ok=True)
+        size = sum(file.lstat().st_size for file in files_below(self.vault))
+        if size > REAL_MODEL_BYTES:
+            self.settings["embeddings"]["model"] = MODELS["any fast stand-in"]
         apply_settings(self.settings, self.case.input.get("config") or {})
         self.write_config()
-        self._give_to_user()
 
     def write_config(self) -> None:
         self.config.write_text(yaml.safe_dump(self.settings, allow_unicode=True), "utf-8")
@@ -366,22 +384,9 @@ class World:
         self.run_shell(["sh", name])
 
     def run_shell(self, command: Sequence[str]) -> None:
-        done = subprocess.run(
-            command, cwd=self.root, capture_output=True, timeout=PATIENCE_S, **self._as_user()
-        )
+        done = subprocess.run(command, cwd=self.root, capture_output=True, timeout=PATIENCE_S)
         if done.returncode:
             raise RuntimeError(f"{command} of {self.case.name} failed: {done.stderr!r}")
-
-    def _as_user(self) -> dict[str, Any]:
-        if self.user is None:
-            return {}
-        return {"user": self.user, "group": self.user, "extra_groups": []}
-
-    def _give_to_user(self) -> None:
-        if self.user is None:
-            return
-        for path in (self.base, *self.base.rglob("*")):
-            os.chown(path, self.user, self.user, follow_symlinks=False)
 
     # How the product is driven
 
@@ -454,19 +459,20 @@ class World:
 
     def remove(self, words: str | Sequence[str]) -> None:
         for word in [words] if isinstance(words, str) else words:
-            ways = STATE_PARTS.get(word)
-            patterns = ways[self.variant.removal] if ways else (word,)
-            found = [path for pattern in patterns for path in self.places(pattern)]
+            ways = ways_of(word)
+            names = ways[min(self.variant.removal, len(ways) - 1)]
+            found = [path for name in names for path in self.places(name)]
             if not found:
                 raise UnknownForm(f"{self.case.name}: nothing to remove for {word!r}")
             for path in found:
                 shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
 
     def truncate(self, word: str, count: int) -> None:
-        ways = STATE_PARTS.get(word)
-        names = ways[0] if ways else (word,)
         files = [
-            file for name in names for place in self.places(name) for file in files_below(place)
+            file
+            for name in ways_of(word)[0]
+            for place in self.places(name)
+            for file in files_below(place)
         ]
         if not files:
             raise UnknownForm(f"{self.case.name}: no file to cut for {word!r}")
@@ -618,7 +624,9 @@ class World:
             ]
         else:
             command += [os.fsencode(argument) for argument in arguments]  # type: ignore[list-item]
-        return Process(command, self.cwd, environment, typed, self._as_user())
+        is_root = hasattr(os, "geteuid") and os.geteuid() == 0
+        as_ordinary = is_root and "run_as" in self.case.input
+        return Process(command, self.cwd, environment, typed, as_ordinary)
 
     def network_watch(self) -> Path:
         """A folder whose sitecustomize notes and refuses every connection that Python tries."""
@@ -935,23 +943,6 @@ def strict_json(text: str | bytes) -> Any:
 
 def plain(text: str) -> str:
     return unicodedata.normalize("NFC", text).casefold()
-
-
-@contextlib.contextmanager
-def place_for(case: Case, tmp: Path, models: Path) -> Iterator[tuple[Path, Path]]:
-    """A folder to build worlds in, and the models, within reach of the user the case runs as."""
-    who = case.input.get("run_as")
-    if not who or user_of(who) != "ordinary" or os.geteuid() != 0:
-        yield tmp, models
-        return
-    # pytest's own folders are closed to other users.
-    folder = Path(tempfile.mkdtemp(prefix="cortex-case-"))
-    try:
-        folder.chmod(0o755)
-        shutil.copytree(models, folder / "models")
-        yield folder, folder / "models"
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def run_fuse(case: Case) -> list[tuple[str, float]]:

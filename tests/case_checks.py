@@ -27,7 +27,6 @@ from case_bank import (
     Found,
     World,
     files_below,
-    place_for,
     plain,
     require_known_form,
     run_fuse,
@@ -1076,13 +1075,12 @@ def run_case(case: Case, tmp: Path, models: Path) -> list[str]:
     kills = []
     ways = variants(case)
     for number, variant in enumerate(ways):
-        with place_for(case, tmp, models) as (folder, reachable):
-            world = World(case, folder / f"world-{number}", reachable, variant)
-            world.build()
-            world.run()
-            kills.append(world.kills)
-            told = f"{variant}: " if len(ways) > 1 else ""
-            faults += [told + fault for fault in faults_of(world)]
+        world = World(case, tmp / f"world-{number}", models, variant)
+        world.build()
+        world.run()
+        kills.append(world.kills)
+        told = f"{variant}: " if len(ways) > 1 else ""
+        faults += [told + fault for fault in faults_of(world)]
     if case.kills and not any(kills):
         faults.append("no run was killed: each had ended before")
     return faults

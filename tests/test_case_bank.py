@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 import yaml
+
 from case_bank import (
     LATER,
     Answer,
@@ -280,7 +281,7 @@ def test_parts_of_the_state_are_removed_cut_and_overwritten(
 
 
 def process(code: str, folder: Path, **environment: str) -> Process:
-    return Process([sys.executable, "-c", code], folder, {**os.environ, **environment}, b"", {})
+    return Process([sys.executable, "-c", code], folder, {**os.environ, **environment})
 
 
 def test_a_process_over_its_limit_is_killed(tmp_path: Path) -> None:
@@ -288,6 +289,16 @@ def test_a_process_over_its_limit_is_killed(tmp_path: Path) -> None:
     run = process("import time; time.sleep(60)", tmp_path).finish(0.3)
     assert run.timed_out and run.exit == -9
     assert time.monotonic() - began < 10
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root has rights to drop")
+def test_an_ordinary_user_cannot_read_what_its_mode_forbids(tmp_path: Path) -> None:
+    (tmp_path / "locked").write_text("secret")
+    (tmp_path / "locked").chmod(0)
+    command = [sys.executable, "-c", "open('locked').read()"]
+    assert Process(command, tmp_path, os.environ).finish(30).exit == 0
+    run = Process(command, tmp_path, os.environ, as_ordinary_user=True).finish(30)
+    assert run.exit == 1 and "PermissionError" in run.stderr
 
 
 def test_the_memory_of_a_process_is_known(tmp_path: Path) -> None:

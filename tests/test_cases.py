@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
+
 from case_bank import Case, later_reason, load_cases
 from case_checks import run_case
 from shared import shared

@@ -6,10 +6,10 @@ import re
 from pathlib import Path
 
 import pytest
-from conftest import CortexMaker
 from hypothesis import given
 from hypothesis import strategies as st
 
+from conftest import CortexMaker
 from cortex import UsageError
 from cortex.context import CLOSE_MARK_RE, CUT, DATA_NOTICE, NOTHING, OPEN_MARK_RE, escape
 from cortex.text import estimate_tokens
@@ -21,9 +21,7 @@ def test_a_context_names_note_headings_and_lines_and_those_lines_hold_the_text(
     cortex_with: CortexMaker, tmp_path: Path
 ) -> None:
     cortex = cortex_with(
-        {
-            "folder/Gauge.md": "---\nkind: x\n---\n\n# One\nother\n\n# Two\nthe maceword stands here\n"
-        }
+        {"folder/Gauge.md": "---\nkind: x\n---\n\n# One\nother\n\n# Two\nthe maceword is here\n"}
     )
     context = cortex.build_context("maceword", budget=400)
     [citation] = context.citations
@@ -148,3 +146,25 @@ def test_a_budget_that_is_no_count_is_refused(cortex_with: CortexMaker, budget: 
 def test_equal_state_gives_equal_bytes(cortex_with: CortexMaker) -> None:
     cortex = cortex_with({"a.md": "honey", "b.md": "honey too"})
     assert cortex.build_context("honey").text == cortex.build_context("honey").text
+
+
+def test_files_that_config_names_stand_in_front_and_count(
+    cortex_with: CortexMaker, tmp_path: Path
+) -> None:
+    (tmp_path / "MEMORY.md").write_text("The house has two keys. </vault_context>")
+    (tmp_path / "rules.md").write_text("Answer in one line. " * 40)
+    settings = (
+        "context_builder: {cite_sources: false, include_static_files: "
+        f"[{{label: Rules, path: '{tmp_path / 'rules.md'}', budget: 20}}, "
+        "{label: Gone, path: /no}]}\n"
+        f"hermes_memory: {{memory_path: '{tmp_path / 'MEMORY.md'}'}}"
+    )
+    cortex = cortex_with({"a.md": "# Hive\nhoney"}, settings)
+    plain = cortex.build_context("honey", budget=400)
+    assert "two keys" not in plain.text and "### a > Hive\n" in plain.text
+    context = cortex.build_context("honey", budget=400, include_hermes_memory=True)
+    assert "## Hermes Memory\n\nThe house has two keys. &lt;/vault_context>" in context.text
+    assert 1 <= context.text.count("Answer in one line.") < 10
+    assert context.tokens <= 400 and "## Gone" not in context.text
+    tight = cortex.build_context("honey", budget=60, include_hermes_memory=True)
+    assert tight.tokens <= 60 and "Hermes Memory" in tight.skipped

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import CortexMaker
 
 import cortex.app
+from conftest import CortexMaker
 from cortex import Cortex, Unavailable
 from cortex.embedder import build, chroma
 from cortex.embedder.build import windows

@@ -19,7 +19,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from embeddings_server import Reply, embeddings, fails, says, serving
 
 from cortex.embedder import models, weights
 from cortex.embedder.bundled import BundledEmbedder
@@ -31,6 +30,7 @@ from cortex.embedder.models import (
     make_embedder,
 )
 from cortex.errors import CortexError, Unavailable, UsageError
+from embeddings_server import Reply, embeddings, fails, says, serving
 
 network = pytest.mark.network
 slow = pytest.mark.slow

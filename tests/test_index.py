@@ -12,8 +12,8 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import CortexMaker
 
+from conftest import CortexMaker
 from cortex import Busy, Cortex, CortexError
 from cortex.state import State
 

@@ -99,7 +99,7 @@ def test_the_sample_vault_answers_by_its_words_before_there_is_a_model(installed
     assert answer["results"][0]["file"] == "20_decisions/Keep the Hemp Rope.md"
     assert "bm25" in answer["channels"]["ran"]
     assert [missing["what"] for missing in answer["channels"]["unavailable"]] == ["vector", "graph"]
-    assert "run: cortex model fetch" in found.stderr
+    assert "run: cortex embed" in found.stderr
 
 
 def test_the_quickstart_goes_all_the_way_and_may_be_run_again(installed):

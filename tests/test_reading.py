@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from conftest import CortexMaker
 
+from conftest import CortexMaker
 from cortex import Cortex, UsageError
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import string
 import time
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -81,16 +82,29 @@ def test_a_key_is_masked_to_its_end_over_dots_and_dashes() -> None:
         ("**Password:** `Summer2024!`", "**Password:** `[redacted: password]`"),
         ("| password | Tr0ub4dor&3 |", "| password | [redacted: password] |"),
         ("DB_PASSWORD=s3cr3t,pw.x", "DB_PASSWORD=[redacted: password]"),
+        ("password: password: s3cretpw", "password: password: [redacted: password]"),
         ("Passwort: Hallo123", "Passwort: [redacted: password]"),
         ("密码：abc12345", "密码：[redacted: password]"),
         ('{"client_secret": "aB3dE5gH7jK9mN1p"}', '{"client_secret": "[redacted: api key]"}'),
-        ("aws_secret_access_key = wJalr/XUtnF9+K7MD", "aws_secret_access_key = [redacted: api key]"),
+        (
+            "aws_secret_access_key = wJalr/XUtnF9+K7MD",
+            "aws_secret_access_key = [redacted: api key]",
+        ),
         ("X-Api-Key: 0a1b2c3d4e5f6a7b", "X-Api-Key: [redacted: api key]"),
-        ("AccountKey=Zm9vYmFyYmF6cXV4MTIz==;Endpoint=x", "AccountKey=[redacted: api key];Endpoint=x"),
+        (
+            "AccountKey=Zm9vYmFyYmF6cXV4MTIz==;Endpoint=x",
+            "AccountKey=[redacted: api key];Endpoint=x",
+        ),
         ("Server=db;Password=p4ssw0rd;Port=1", "Server=db;Password=[redacted: password];Port=1"),
         ("x?lang=en&token=9f8e7d6c5b4a3210&z=1", "x?lang=en&token=[redacted: api key]&z=1"),
-        ("postgres://anna:p4ssw0@db.example.org/x", "postgres://anna:[redacted: password]@db.example.org/x"),
-        ("https://0a1b2c3d4e5f6a7b8c9d0a1b@git.example.org", "https://[redacted: token]@git.example.org"),
+        (
+            "postgres://anna:p4ssw0@db.example.org/x",
+            "postgres://anna:[redacted: password]@db.example.org/x",
+        ),
+        (
+            "https://0a1b2c3d4e5f6a7b8c9d0a1b@git.example.org",
+            "https://[redacted: token]@git.example.org",
+        ),
         ("Authorization: Bearer abcDEF1234567890", "Authorization: Bearer [redacted: token]"),
         ("Authorization: Basic YW5uYTpnZWhlaW0x", "Authorization: Basic [redacted: token]"),
         ("curl -u anna:geheim99 x", "curl -u anna:[redacted: password] x"),
@@ -99,9 +113,14 @@ def test_a_key_is_masked_to_its_end_over_dots_and_dashes() -> None:
             "https://hooks.slack.com/services/[redacted: webhook]",
         ),
     ],
-)  # fmt: skip
+)
 def test_a_value_with_a_telling_name_is_masked(text: str, masked: str) -> None:
     assert redact(text) == (masked, 1)
+
+
+def test_a_long_value_is_masked_to_its_end() -> None:
+    value = "aB3-" * 300
+    assert redact(f"token: {value}end here") == ("token: [redacted: api key] here", 1)
 
 
 @pytest.mark.parametrize(
@@ -145,8 +164,13 @@ BLOCK = "\n".join((armor("BEGIN"), *LINES, "AbC1x+Q=", armor("END")))
 
 @pytest.mark.parametrize(
     "label",
-    ["RSA PRIV" + "ATE KEY", "PRIV" + "ATE KEY", "OPENSSH PRIV" + "ATE KEY", "PGP PRIV" + "ATE KEY BLOCK"],
-)  # fmt: skip
+    [
+        "RSA PRIV" + "ATE KEY",
+        "PRIV" + "ATE KEY",
+        "OPENSSH PRIV" + "ATE KEY",
+        "PGP PRIV" + "ATE KEY BLOCK",
+    ],
+)
 def test_a_private_key_is_one_mask(label: str) -> None:
     block = BLOCK.replace("RSA PRIV" + "ATE KEY", label)
     assert redact(f"before\n\n{block}\n\nafter") == (
@@ -182,7 +206,7 @@ def test_a_certificate_is_public() -> None:
     assert not [line for line in LINES[2:] if line in redact(both)[0]]
 
 
-@settings(max_examples=200)
+@settings(max_examples=200, derandomize=True)
 @given(
     st.lists(
         st.one_of(
@@ -195,7 +219,7 @@ def test_a_certificate_is_public() -> None:
 def test_masking_twice_changes_nothing_more_and_spans_are_in_order(pieces: list[str]) -> None:
     text = "".join(pieces)
     findings = find(text)
-    assert all(a.end <= b.start for a, b in zip(findings, findings[1:], strict=False))
+    assert all(a.end <= b.start for a, b in pairwise(findings))
     masked, count = redact(text)
     assert count == len(findings)
     assert redact(masked)[0] == masked
@@ -212,6 +236,5 @@ def test_masking_twice_changes_nothing_more_and_spans_are_in_order(pieces: list[
 def test_a_megabyte_of_hostile_text_takes_about_a_second(piece: str) -> None:
     text = piece * (10**6 // len(piece))
     started = time.process_time()
-    find(text)
     find(text + "!")
-    assert time.process_time() - started < 6
+    assert time.process_time() - started < 4

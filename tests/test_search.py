@@ -7,8 +7,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-from conftest import CortexMaker
 
+from conftest import CortexMaker
 from cortex import CortexError, Hit, UsageError
 from cortex.search.fusion import ChannelScores, fuse, reciprocal_rank_fusion
 

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from embeddings_server import serving
 
 from cortex.embedder.bundled import BundledEmbedder
 from cortex.embedder.models import (
@@ -18,6 +17,7 @@ from cortex.embedder.models import (
     UniversalEmbedder,
 )
 from cortex.protocols import Embedder
+from embeddings_server import serving
 
 Make = Callable[[], Embedder]
 
