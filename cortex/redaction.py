@@ -71,7 +71,7 @@ _PREFIXED = re.compile(
         | key-[0-9a-f]{32} | dapi[0-9a-f]{32}
         | AGE-SECRET-KEY-1[A-Z0-9]{20,}
         | (?P<token> eyJ[A-Za-z0-9_\-]{8,}\.[A-Za-z0-9_\-]{8,}
-        | [0-9]{8,10}:[A-Za-z0-9_\-]{33,36}(?![A-Za-z0-9_\-])
+        | [0-9]{8,10}:AA[A-Za-z0-9_\-]{30,}
         | [MNO][A-Za-z0-9_\-]{23,27}\.[A-Za-z0-9_\-]{6}\.[A-Za-z0-9_\-]{27,45} )
       )
     )"""
@@ -88,7 +88,7 @@ _IN_ADDRESS = re.compile(
 )
 _BEARER = re.compile(
     r"(?i)\b(?:bearer|authorization[\"']?[ \t]{0,3}[:=][ \t]{0,3}[\"']?(?:basic|token|apikey))"
-    r"[ \t]{1,3}([A-Za-z0-9._~+/\-]{8,}={0,2})"
+    r"[ \t]{1,3}([A-Za-z0-9._~+/\-]{8,}[A-Za-z0-9_\-]*={0,2})"
 )
 _USER_OPTION = re.compile(r"(?:(?<=\s)|^)(?:-u|--user)[ \t=]{1,3}[^\s:\"']{1,64}:([^\s\"']{6,})")
 _ASSIGNED = re.compile(
@@ -151,30 +151,23 @@ def _headers(text: str) -> Iterator[Finding]:
 def _assigned(text: str) -> Iterator[Finding]:
     at = 0
     while match := _ASSIGNED.search(text, at):
-        group = "quoted" if match["quoted"] is not None else "bare"
-        start, end = match.span(group)
+        quoted = match["quoted"]
+        start, end = match.span("bare" if quoted is None else "quoted")
         at = start  # a value that is none may hold the next name
         if _NO_SECRET.search(match["rest"]):
             continue
-        if group == "bare":
-            end = _end_of_bare(text, start, end)
+        value = text[start:end]
+        if quoted is None:
+            if value[0] not in "([{":
+                value = value.rstrip(".,:)]}*\\")
             if text[max(0, match.start() - 1) : match.start()] in ("?", "&"):
-                end = start + len(
-                    re.split("[&#)]", text[start:end], maxsplit=1)[0]
-                )  # in an address
+                value = re.split("[&#)]", value, maxsplit=1)[0]  # a parameter of an address
         is_password = match["password"] is not None
-        if _is_secret(text[start:end], 6 if is_password else 12):
-            at = end
-            yield Finding(start, end, "password" if is_password else "api key")
-
-
-def _end_of_bare(text: str, start: int, end: int) -> int:
-    """Where a value without quotes ends: brackets and stops behind it belong to the text."""
-    if end - start == _MAX_VALUE and (more := _BARE.match(text, end)):
-        return more.end()
-    if text[start] in "([{":
-        return end
-    return start + len(text[start:end].rstrip(".,:)]}*\\"))
+        if _is_secret(value, 6 if is_password else 12):
+            at = start + len(value)
+            if len(value) == _MAX_VALUE and (more := _BARE.match(text, at)):
+                at = more.end()
+            yield Finding(start, at, "password" if is_password else "api key")
 
 
 def _is_secret(value: str, min_length: int) -> bool:

@@ -176,3 +176,30 @@ def test_any_text_is_covered_by_chunks_within_the_limit(text: str) -> None:
     assert len({chunk.id for chunk in found}) == len(found)
     assert all(chunk.text for chunk in found)
     assert all(estimate_tokens(chunk.text) <= MAX_TOKENS for chunk in found)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "```\n" + "code line\n" * 900 + "```",
+        "- item\n" * 900,
+        "word " * 3000,
+        "a b\n\n" * 900,
+        "| a | b |\n|---|---|\n" + "| x | y |\n" * 600,
+        "one. two! " * 900,
+    ],
+)
+def test_pieces_that_begin_alike_fill_chunks(text: str) -> None:
+    found = chunks(text)
+    tokens = sum(estimate_tokens(chunk.text) for chunk in found)
+    assert len(found) <= tokens / MAX_TOKENS * 2 + 1
+    assert "".join(text[chunk.start : chunk.end] for chunk in found) == text
+
+
+def test_a_heading_of_any_length_names_a_place_and_stays_searchable() -> None:
+    text = "# " + " ".join(f"word{i}" for i in range(2000)) + "\n\nbody\n"
+    found = chunks(text)
+    assert all(len(chunk.heading_path[0]) <= 301 for chunk in found)
+    shown = " ".join(chunk.text for chunk in found)
+    assert "word1999" in shown and "body" in shown
+    assert all(estimate_tokens(chunk.text) <= MAX_TOKENS for chunk in found)

@@ -33,7 +33,7 @@ def run(args: argparse.Namespace) -> int:
         f"{report.encoded:,} encoded, {report.reused:,} reused, {report.removed:,} removed "
         f"({report.seconds:.1f} s)"
     )
-    print(f"model: {visible(report.model)}, {report.dimensions} dimensions")
+    print(f"model: {visible(report.model)}, {report.dimensions} numbers a vector")
     if report.refilled and not report.encoded:
         print(
             "the vector store was missing or damaged and has been filled again, without the model"

@@ -50,10 +50,10 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _line(model: dict[str, Json]) -> str:
-    """`* name: 384 dimensions, en; here`; the star marks the one that config chooses."""
+    """`* name: 384 numbers a vector, en; here`; the star marks the one that config chooses."""
     about = []
     if model.get("dimensions"):
-        about.append(f"{model['dimensions']} dimensions, {_languages(model)}")
+        about.append(f"{model['dimensions']} numbers a vector, {_languages(model)}")
     if model["available"] is not None:
         about.append("here" if model["available"] else f"not here; to get it: {model['get']}")
     mark = "*" if model["chosen"] else " "

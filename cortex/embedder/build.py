@@ -352,10 +352,6 @@ def _metadata(chunk: Chunk, note: dict[str, Json]) -> dict[str, Json]:
         "note": chunk.note,
         "note_key": str(key64(chunk.note)),
         "folder": chunk.note.rpartition("/")[0],
-        "title": chunk.title,
-        "heading_path": " > ".join(chunk.heading_path),
-        "start_line": chunk.start_line,
-        "end_line": chunk.end_line,
         "modified": note["modified"],
     }
     if note["tags"]:

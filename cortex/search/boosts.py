@@ -87,9 +87,10 @@ def link_list_reason(chunk: Chunk) -> str | None:
     if bullets >= max(2, 0.6 * len(lines)):
         return "wikilink_bullet_list"
     links = _LINK.findall(chunk.text)
-    if len(links) >= 2:
-        rest = _LINK.sub(" ", chunk.text)
-        inside = len(chunk.text) - len(rest)
-        if len(rest.split()) <= 12 and inside >= 0.35 * len(chunk.text):
-            return "wikilink_dense_short_chunk"
+    rest = _LINK.sub(" ", chunk.text)
+    inside = len(chunk.text) - len(rest)
+    if inside >= 0.8 * len(chunk.text):
+        return "wikilinks_only"
+    if len(links) >= 2 and len(rest.split()) <= 12 and inside >= 0.35 * len(chunk.text):
+        return "wikilink_dense_short_chunk"
     return None

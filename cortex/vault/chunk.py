@@ -19,13 +19,14 @@ from hashlib import blake2b
 
 from ..text import estimate_tokens, slug
 from ..types import Chunk, Note
-from .markdown import Block, Body, Code
+from .markdown import CUT, Block, Body, Code
 
 CHUNKER_VERSION = 1  # raise it when the same text gives other chunks
 MAX_TOKENS = 400  # of one chunk's text, by text.estimate_tokens
 
 _HARD_CHARS = 300  # a run without any border is cut at this many characters, at least
 _BORDER_HASH_CHARS = 64
+_MOST_EAGER = 2  # how often borders are made likelier before pieces are just filled up
 _SENTENCE_END = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+|(?<=[。！？｡])[」』”’）]*")
 _WORD_END = re.compile(r"\s+")
 _DATA_URI = re.compile(r"(data:[\w.+-]+/[\w.+-]+(?:;[\w=.+-]+)*;base64,)[A-Za-z0-9+/=\s]{64,}")
@@ -44,7 +45,7 @@ def chunk_note(note: Note, body: Body) -> list[Chunk]:
     chunks: list[Chunk] = []
     identities: dict[str, int] = {}
     for heading_path, span, headings in _sections(note, body):
-        for piece in _pieces(note.text, span, body, shown):
+        for piece in _pieces(note.text, span, headings, body, shown):
             text = shown.text(piece, headings)
             stripped = note.text[piece.start : piece.end].strip()
             digest = blake2b(
@@ -90,8 +91,10 @@ def _sections(note: Note, body: Body) -> Iterator[tuple[tuple[str, ...], _Span, 
     lines: list[_Span] = []
     for index, (at, heading) in enumerate(body.headings):
         stop = borders[index + 1] if index + 1 < len(borders) else end
-        lines.append(_Span(at, body.heading_ends[at]))
-        is_empty = _BLANK.match(note.text, lines[-1].end, stop) is not None
+        line = _Span(at, body.heading_ends[at])
+        is_empty = _BLANK.match(note.text, line.end, stop) is not None
+        if not heading.text.endswith(CUT):
+            lines.append(line)
         deeper = index + 1 < len(borders) and body.headings[index + 1][1].level > heading.level
         if is_empty and deeper:
             continue  # it goes with its first subsection, whose heading path names it
@@ -105,9 +108,11 @@ def _first_visible(text: str, span: _Span) -> int:
     return span.start + len(piece) - len(piece.lstrip()) if piece.strip() else span.start
 
 
-def _pieces(text: str, span: _Span, body: Body, shown: _Shown) -> list[_Span]:
+def _pieces(
+    text: str, span: _Span, headings: Sequence[_Span], body: Body, shown: _Shown
+) -> list[_Span]:
     """The section cut to chunks, each within the size limit."""
-    if shown.fits(span):
+    if estimate_tokens(shown.text(span, headings)) <= MAX_TOKENS:
         return [span]
     first = bisect_left(body.blocks, span.start, key=lambda block: block.start)
     last = bisect_left(body.blocks, span.end, key=lambda block: block.start)
@@ -186,14 +191,26 @@ def _group(
         if last - first == 1:
             done.extend(smaller(whole))
             continue
-        cuts = [
-            index
-            for index in range(first + 1, last)
-            if marks[index] < eagerness * _chance(sizes[index - 1])
-        ]
-        points = [first, *cuts, last]
+        chances = [min(eagerness * _chance(sizes[i - 1]), 1.0) for i in range(first + 1, last)]
+        cuts = [i for i, chance in enumerate(chances, start=first + 1) if marks[i] < chance]
+        if eagerness > _MOST_EAGER or len(cuts) > 3 * sum(chances) + 4:
+            # Units that begin alike (equal rows, one letter over and over) are cut all or none.
+            points = _filled(sizes, first, last)
+        else:
+            points = [first, *cuts, last]
         stack.extend((points[i], points[i + 1], eagerness * 2) for i in range(len(points) - 1))
     return sorted(done, key=lambda span: span.start)
+
+
+def _filled(sizes: Sequence[int], first: int, last: int) -> list[int]:
+    """Borders that fill each piece up to the limit, one after the other."""
+    points, held = [first], 0
+    for index in range(first, last):
+        if index > points[-1] and held + sizes[index] > MAX_TOKENS:
+            points.append(index)
+            held = 0
+        held += sizes[index]
+    return [*points, last]
 
 
 def _mark(text: str, unit: _Span) -> float:

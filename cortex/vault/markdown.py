@@ -50,6 +50,8 @@ _BLOCKS = (
     comrak.ThematicBreak,
 )
 
+MAX_HEADING = 300  # characters of a heading that names a place
+CUT = "…"  # ends one that is longer
 _FILLER = "\0"  # stands for each masked character; notes never hold it
 _MAX_DEPTH = 100  # of nested blocks looked into; deeper ones count as text of the last
 # Obsidian: letters and digits of any script, "_", "-", "/" and emoji; not only digits.
@@ -94,6 +96,7 @@ class Body:
     headings: list[tuple[int, Heading]] = field(
         default_factory=list
     )  # (offset of its line, heading)
+    open_headings: list[Heading] = field(default_factory=list)  # those that the next may be under
     heading_ends: dict[int, int] = field(default_factory=dict)  # offset of its line -> end
     links: list[tuple[int, Link]] = field(default_factory=list)  # (offset, link), in order
     tags: list[tuple[int, str]] = field(default_factory=list)
@@ -224,14 +227,14 @@ def _note_hidden(body: Body, value: Any, text: str, start: int, end: int) -> Non
 def _add_heading(body: Body, node: Any, start: int, end: int) -> None:
     level = node.node_value.value.level
     text = _TRAILING_BLOCK_ID.sub("", one_line(" ".join(_plain_text(node).split())).strip())
-    parents = [heading for _, heading in body.headings]
-    above: list[str] = []
-    limit = level
-    for heading in reversed(parents):
-        if heading.level < limit:
-            above.append(heading.text)
-            limit = heading.level
-    body.headings.append((start, Heading(level, text, body.line_of(start), tuple(reversed(above)))))
+    if len(text) > MAX_HEADING:
+        text = text[:MAX_HEADING] + CUT  # all of it stays in the section's text
+    while body.open_headings and body.open_headings[-1].level >= level:
+        body.open_headings.pop()
+    parents = tuple(heading.text for heading in body.open_headings)
+    heading = Heading(level, text, body.line_of(start), parents)
+    body.open_headings.append(heading)
+    body.headings.append((start, heading))
     body.heading_ends[start] = end
 
 
