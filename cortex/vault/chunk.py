@@ -26,6 +26,7 @@ MAX_TOKENS = 400  # of one chunk's text, by text.estimate_tokens
 
 _HARD_CHARS = 300  # a run without any border is cut at this many characters, at least
 _BORDER_HASH_CHARS = 64
+_FENCE_TOKENS = 40  # kept free for the fences around a part of a code block
 _MOST_EAGER = 2  # how often borders are made likelier before pieces are just filled up
 _SENTENCE_END = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+|(?<=[。！？｡])[」』”’）]*")
 _WORD_END = re.compile(r"\s+")
@@ -185,7 +186,7 @@ def _group(
     while stack:
         first, last, eagerness = stack.pop()
         whole = _Span(units[first].start, units[last - 1].end)
-        if sum(sizes[first:last]) <= MAX_TOKENS or (last - first > 1 and shown.fits(whole)):
+        if sum(sizes[first:last]) <= MAX_TOKENS - _FENCE_TOKENS or shown.fits(whole):
             done.append(whole)
             continue
         if last - first == 1:
@@ -206,11 +207,11 @@ def _filled(sizes: Sequence[int], first: int, last: int) -> list[int]:
     """Borders that fill each piece up to the limit, one after the other."""
     points, held = [first], 0
     for index in range(first, last):
-        if index > points[-1] and held + sizes[index] > MAX_TOKENS:
+        if index > points[-1] and held + sizes[index] > MAX_TOKENS - _FENCE_TOKENS:
             points.append(index)
             held = 0
         held += sizes[index]
-    return [*points, last]
+    return [*points, last] if len(points) > 1 else [first, (first + last) // 2, last]
 
 
 def _mark(text: str, unit: _Span) -> float:
@@ -232,13 +233,20 @@ class _Shown:
         self._body = body
 
     def fits(self, span: _Span) -> bool:
-        return self.size(span) <= MAX_TOKENS
+        return estimate_tokens(self.text(span, ())) <= MAX_TOKENS
 
     def size(self, span: _Span) -> int:
-        return estimate_tokens(self.text(span, ()))
+        """Tokens of a span without the fences that would be put around a part of a code block."""
+        return estimate_tokens(self._bare(span, ()))
 
     def text(self, span: _Span, headings: Sequence[_Span]) -> str:
         """Comments and heading lines left out, fences valid, inline images shortened."""
+        piece = self._bare(span, headings)
+        before, after = self._fences(span)
+        piece = piece.strip("\n") if before else piece.strip()
+        return f"{before}{piece}{after}" if piece.strip() else ""
+
+    def _bare(self, span: _Span, headings: Sequence[_Span]) -> str:
         text = self._note.text
         hidden = [*(s for s in self._body.comments if s[0] < span.end and s[1] > span.start)]
         hidden.extend((line.start, line.end) for line in headings)
@@ -253,14 +261,9 @@ class _Shown:
             piece = "".join(pieces)
         else:
             piece = text[span.start : span.end]
-        before, after = self._fences(span)
         if ";base64," in piece:
             piece = _DATA_URI.sub(r"\1…", piece)
-        piece = piece.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd")
-        piece = piece.strip("\n") if before else piece.strip()
-        if not piece.strip():
-            return ""
-        return f"{before}{piece}{after}"
+        return piece.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd")
 
     def _fences(self, span: _Span) -> tuple[str, str]:
         """What opens and closes the fence of a span that begins or ends inside one."""

@@ -50,6 +50,7 @@ _BLOCKS = (
     comrak.ThematicBreak,
 )
 
+_MAX_FENCE = 40  # characters; a longer line of marks is no fence that anyone would open again
 MAX_HEADING = 300  # characters of a heading that names a place
 CUT = "…"  # ends one that is longer
 _FILLER = "\0"  # stands for each masked character; notes never hold it
@@ -215,11 +216,11 @@ def _note_hidden(body: Body, value: Any, text: str, start: int, end: int) -> Non
     elif isinstance(value, comrak.HtmlBlock):
         for match in _HTML_COMMENT.finditer(text, start, end):
             body.comments.append(match.span())
-    elif value.value.fenced:
+    elif value.value.fenced and value.value.fence_length <= _MAX_FENCE:
         index = bisect_right(body.lines, start)
         first_end = body.lines[index] if index < len(body.lines) else len(text)
         closing = chr(value.value.fence_char) * value.value.fence_length
-        opening = closing + value.value.info
+        opening = closing + value.value.info[:_MAX_FENCE]
         closed = bool(value.value.closed)
         body.codes.append(Code(start, end, min(first_end, end), opening, closing, closed))
 
