@@ -466,7 +466,7 @@ def test_a_state_folder_that_cannot_be_is_one_line_with_the_remedy(run: Run, hom
 def test_the_model_is_listed_and_what_lacks_of_it_is_wrong(built: Run, home: Path) -> None:
     listed = built("model", "list").out.split("\n")
     assert listed[0] == (
-        "* sentence-transformers/all-MiniLM-L6-v2: 384 dimensions, en; "
+        "* sentence-transformers/all-MiniLM-L6-v2: 384 numbers a vector, en; "
         "not here; to get it: cortex model fetch"
     )
     verified = built("model", "verify", "--json")
