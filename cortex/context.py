@@ -148,10 +148,10 @@ class _Masked:
     def text(self, hit: Hit) -> str:
         text, count = redact(hit.chunk.text)
         self.counts[hit.chunk.id] = count
-        return escape(text)
+        return _closed(escape(text))
 
     def plain(self, text: str) -> str:
-        return escape(redact(text)[0].strip())
+        return _closed(escape(redact(text)[0].strip()))
 
 
 def escape(text: str) -> str:
@@ -273,6 +273,12 @@ def _open_fence(text: str, opened: str = "") -> str:
         elif marks.startswith(_closing(opened)) and not rest.strip():
             opened = ""
     return opened
+
+
+def _closed(text: str) -> str:
+    """A text in which no fence is left open: not even one that only reads so out of its place."""
+    left_open = _open_fence(text)
+    return f"{text}\n{_closing(left_open)}" if left_open else text
 
 
 def _closing(opening: str) -> str:

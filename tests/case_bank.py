@@ -22,6 +22,7 @@ import time
 import traceback
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -298,8 +299,8 @@ class Answer:
 def query_of(step: Mapping[str, Any]) -> str:
     if "query_repeat" in step:
         text, count = step["query_repeat"]
-        return text * count
-    return step["query"]
+        return str(text) * int(count)
+    return str(step["query"])
 
 
 @dataclass(frozen=True)
@@ -348,7 +349,8 @@ class World:
         self.answers: list[Answer] = []
         self.era = 0
         self.kills = 0
-        self.vault_faults: list[str] = []
+        self.vault_changes: list[str] = []
+        self.faults: list[str] = []  # what no check key says, and no case may show
         self.network_log = base / "network.log"
         self._cortex: Any = None
         self._index_s = 5.0
@@ -434,7 +436,7 @@ class World:
             else:
                 self.answers.append(self.ask(verb, argument))
             if self.vault_digest() != before:
-                self.vault_faults.append(f"{verb} changed the vault")
+                self.vault_changes.append(f"{verb} changed the vault")
         else:
             self.change(verb, argument)
         if verb not in {"search", "context", "read_note"}:
@@ -605,7 +607,7 @@ class World:
         }
         environment["HOME"] = str(self.base / "home")
         environment["PYTHONPATH"] = str(CHECKOUT)
-        command = [sys.executable, "-m", "cortex.cli"]
+        command: list[str | bytes] = [sys.executable, "-m", "cortex.cli"]
         if self.case.input.get("network") == "watched":
             environment["PYTHONPATH"] = f"{self.network_watch()}{os.pathsep}{CHECKOUT}"
             environment["CORTEX_CASE_NETWORK_LOG"] = str(self.network_log)
@@ -623,7 +625,7 @@ class World:
                 "sys.exit(main(json.load(sys.stdin)))",
             ]
         else:
-            command += [os.fsencode(argument) for argument in arguments]  # type: ignore[list-item]
+            command += [os.fsencode(argument) for argument in arguments]
         is_root = hasattr(os, "geteuid") and os.geteuid() == 0
         as_ordinary = is_root and "run_as" in self.case.input
         return Process(command, self.cwd, environment, typed, as_ordinary)
@@ -661,87 +663,57 @@ class World:
 
     def take_in_parallel(self, items: Sequence[Any]) -> None:
         """Do all of them at once; searches go on until the index run has ended."""
+        indexed_before = any(answer.verb == "index" for answer in self.answers)
+        words_before, state_before = self.vault_words(), self.state_listing()
         ended = threading.Event()
-        before = self.state_listing()
-        results: dict[int, list[Answer]] = {}
-        faults: list[BaseException] = []
-
-        def index(number: int) -> None:
-            answer = Answer("index", {}, self.era)
-            started = time.monotonic()
-            for command in (["index"], ["embed"], ["graph", "build"]):
-                run = self.run_process(["--config", str(self.config), *command])
-                answer.exit = answer.exit or run.exit
-                answer.output += run.stdout + run.stderr
-                answer.crashed |= is_crash(run)
-            answer.seconds = time.monotonic() - started
-            results[number] = [answer]
-
-        def search(number: int, item: Mapping[str, Any]) -> None:
-            answers = results[number] = []
-            while len(answers) < item.get("repeat", 1) or not ended.is_set():
-                answer = Answer("search", item["search"], self.era)
-                by_command = len(answers) % 25 == 3
-                (self.ask_in_process if by_command else self.ask_by_library)(answer)
-                answers.append(answer)
-                time.sleep(0.02)
-
-        def shell(item: Mapping[str, Any]) -> None:
-            while not ended.is_set() and self.state_listing() == before:
-                time.sleep(0.005)  # until the index run has begun to write
-            self.run_shell(["sh", "-c", item["sh"]])
-
-        def guarded(work: Callable[[], None]) -> Callable[[], None]:
-            def run() -> None:
-                try:
-                    work()
-                except BaseException as error:
-                    faults.append(error)
-
-            return run
-
-        known_before = self.vault_words()
-        threads: list[tuple[bool, threading.Thread]] = []
-        for number, item in enumerate(items):
-            if item == "index":
-                work: Callable[[], None] = lambda number=number: index(number)  # noqa: E731
-            elif "search" in item:
-                work = lambda number=number, item=item: search(number, item)  # noqa: E731
-            else:
-                work = lambda item=item: shell(item)  # noqa: E731
-            threads.append((item == "index", threading.Thread(target=guarded(work))))
-        for _, thread in threads:
-            thread.start()
-        for is_index, thread in threads:
-            if is_index:
-                thread.join()
-        ended.set()
-        for _, thread in threads:
-            thread.join()
-        if faults:
-            raise faults[0]
-        self.answers += [answer for number in sorted(results) for answer in results[number]]
-        self.expect_hits_while_indexing(items, results, known_before)
+        with ThreadPoolExecutor(len(items)) as pool:
+            at_work = []
+            for item in items:
+                if item == "index":
+                    at_work.append(pool.submit(self.index_beside))
+                elif "search" in item:
+                    at_work.append(pool.submit(self.search_beside, item, ended))
+                else:
+                    at_work.append(pool.submit(self.shell_beside, item, ended, state_before))
+            wait([work for item, work in zip(items, at_work, strict=True) if item == "index"])
+            ended.set()
+        words_after = self.vault_words()
+        words = [word for word in words_before.split() if word in words_after]
+        for work in at_work:
+            answers = work.result()
+            self.answers += answers
+            if indexed_before:
+                self.faults += unanswered(answers, " ".join(words))
         self.era += 1
 
-    def expect_hits_while_indexing(
-        self, items: Sequence[Any], results: Mapping[int, list[Answer]], before: str
-    ) -> None:
-        """A search for words that the vault held all the time must find something each time."""
-        if not any(
-            answer.verb == "index" for answer in self.answers[: -sum(map(len, results.values()))]
-        ):
-            return
-        after = self.vault_words()
-        for number, item in enumerate(items):
-            if isinstance(item, dict) and "search" in item:
-                words = plain(query_of(item["search"])).split()
-                if all(word in before and word in after for word in words):
-                    empty = sum(not answer.hits for answer in results[number])
-                    if empty:
-                        raise AssertionError(
-                            f"{empty} of {len(results[number])} searches found nothing"
-                        )
+    def index_beside(self) -> list[Answer]:
+        answer = Answer("index", {}, self.era)
+        started = time.monotonic()
+        for command in (["index"], ["embed"], ["graph", "build"]):
+            run = self.run_process(["--config", str(self.config), *command])
+            answer.exit = answer.exit or run.exit
+            answer.output += run.stdout + run.stderr
+            answer.crashed |= is_crash(run)
+        answer.seconds = time.monotonic() - started
+        return [answer]
+
+    def search_beside(self, item: Mapping[str, Any], ended: threading.Event) -> list[Answer]:
+        answers: list[Answer] = []
+        while len(answers) < item.get("repeat", 1) or not ended.is_set():
+            answer = Answer("search", item["search"], self.era)
+            by_command = len(answers) % 25 == 3
+            (self.ask_in_process if by_command else self.ask_by_library)(answer)
+            answers.append(answer)
+            time.sleep(0.02)
+        return answers
+
+    def shell_beside(
+        self, item: Mapping[str, Any], ended: threading.Event, before: list[str]
+    ) -> list[Answer]:
+        while not ended.is_set() and self.state_listing() == before:
+            time.sleep(0.005)  # until the index run has begun to write
+        self.run_shell(["sh", "-c", item["sh"]])
+        return []
 
     def ask_in_process(self, answer: Answer) -> None:
         run = self.run_process(
@@ -817,6 +789,20 @@ class World:
         if answer.exit:
             raise AssertionError(f"indexing again failed: {answer.output}")
         return other
+
+
+def unanswered(answers: Sequence[Answer], words: str) -> list[str]:
+    """Searches that found nothing although the vault held all their words at any time."""
+    empty = [
+        answer
+        for answer in answers
+        if answer.verb == "search"
+        and not answer.hits
+        and all(word in words for word in plain(answer.query).split())
+    ]
+    return (
+        [f"{len(empty)} of {len(answers)} searches while indexing found nothing"] if empty else []
+    )
 
 
 def fits_a_command(verb: str, step: Mapping[str, Any]) -> bool:

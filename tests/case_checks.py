@@ -16,6 +16,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -127,10 +128,10 @@ def notes_count(world: World, value: Any) -> Faults:
     yield from differ("notes", len(note_files(world)), value)
 
 
-def note(world: World, name: str) -> Mapping[str, Any]:
+def note(world: World, name: str) -> dict[str, Any]:
     for record in world.records("notes.jsonl"):
         if record["file"] == name:
-            return record
+            return dict(record)
     raise AssertionError(f"{name} is not in the index")
 
 
@@ -300,9 +301,13 @@ def all_words_in_chunks(world: World, value: Any) -> Faults:
 
 
 def no_empty_chunks(world: World, value: Any) -> Faults:
-    yield from (
-        f"{chunk['id']} is empty" for chunk in chunks_of(world) if not chunk["text"].strip()
-    )
+    """Nor one of blanks alone that borrows its text, unless it is all that its note has."""
+    own = Counter(chunk["file"] for chunk in chunks_of(world))
+    for chunk in chunks_of(world):
+        text = (world.vault / chunk["file"]).read_bytes().decode("utf-8-sig", "replace")
+        blank = not text[chunk["start"] : chunk["end"]].strip() and own[chunk["file"]] > 1
+        if blank or not chunk["text"].strip():
+            yield f"{chunk['id']} is empty"
 
 
 def unique_chunk_ids(world: World, value: Any) -> Faults:
@@ -636,10 +641,15 @@ def citations_consistent(world: World, value: Any) -> Faults:
             held = file.read_text("utf-8", "replace").splitlines() if file.is_file() else []
             if not 1 <= one.start_line <= one.end_line <= len(held):
                 yield f"{one}: the note has {len(held)} lines"
-            own = {squeezed(line) for line in held[one.start_line - 1 : one.end_line]}
-            below = {squeezed(line) for line in answer.text[header.end() : end].splitlines()}
-            if not (own & below) - {""}:
-                yield f"{one}: none of its lines stands under it: {answer.text!r}"
+            own = squeezed("\n".join(held[one.start_line - 1 : one.end_line]))
+            shown = map(shown_of_note, answer.text[header.end() : end].splitlines())
+            if not any(line in own for line in shown if line):
+                yield f"{one}: nothing of its lines stands under it: {answer.text!r}"
+
+
+def shown_of_note(line: str) -> str:
+    """A line of a context as its note has it: without the escapes and the mark of a cut."""
+    return squeezed(line.replace("&lt;", "<").replace("[…]", " "))
 
 
 def max_tokens(world: World, value: Any) -> Faults:
@@ -792,11 +802,9 @@ def index_matches_vault(world: World, value: Any) -> Faults:
         if not hidden and stat.S_ISREG(path.lstat().st_mode):
             there[name] = path
     yield from differ("notes", note_files(world), sorted(there))
-    from hashlib import sha256
-
     for record in world.records("notes.jsonl"):
-        path = there.get(record["file"])
-        if path is not None and sha256(path.read_bytes()).hexdigest() != record["sha256"]:
+        own = there.get(record["file"])
+        if own is not None and sha256(own.read_bytes()).hexdigest() != record["sha256"]:
             yield f"{record['file']} is indexed with other text than it has"
     if extra := {chunk["file"] for chunk in chunks_of(world)} - set(there):
         yield f"chunks of notes that are not there: {sorted(extra)}"
@@ -899,7 +907,7 @@ def no_file_named(world: World, value: Any) -> Faults:
 
 
 def vault_unchanged(world: World, value: Any) -> Faults:
-    yield from world.vault_faults
+    yield from world.vault_changes
 
 
 def stdout_is_json(world: World, value: Any) -> Faults:
@@ -1093,6 +1101,7 @@ def faults_of(world: World) -> list[str]:
         for answer in world.answers
         if answer.crashed
     ]
+    faults += world.faults
     faults += within_limits(world)
     for key, value in world.case.check.items():
         try:

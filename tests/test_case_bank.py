@@ -21,6 +21,7 @@ from case_bank import (
     later_reason,
     load_case,
     require_known_form,
+    unanswered,
     variants,
 )
 from case_checks import CHECKS, faults_of, run_case
@@ -140,6 +141,7 @@ def worlds(tmp_path_factory: pytest.TempPathFactory, models_folder: Path) -> dic
     return made
 
 
+@pytest.mark.network
 @pytest.mark.parametrize(
     ("name", "key", "right", "wrong"),
     [("indexed", key, *values) for key, values in INDEXED.items()]
@@ -153,6 +155,7 @@ def test_a_check_passes_what_holds_and_fails_what_does_not(
     assert list(CHECKS[key](world, wrong)) != []
 
 
+@pytest.mark.network
 def test_the_checks_that_only_say_yes_hold_in_a_sound_world(worlds: dict[str, World]) -> None:
     for key in ("json_metadata", "no_empty_chunks", "unique_chunk_ids", "max_chunk_respected",
                 "chunks_fit_model_window", "no_duplicate_chunks", "vectors_equal_chunks",
@@ -167,6 +170,7 @@ def test_every_check_of_the_table_is_known_and_no_two_tables_share_one() -> None
     assert not set(INDEXED) & set(TEXTS)
 
 
+@pytest.mark.network
 def test_a_wrong_expectation_fails_the_case(tmp_path: Path, models_folder: Path) -> None:
     case = case_in(tmp_path, check={"edges": [["sub/b.md", "a.md"]], "notes_count": 2})
     faults = run_case(case, tmp_path, models_folder)
@@ -204,6 +208,7 @@ def test_what_the_runner_does_not_know_fails_the_case(
         require_known_form(case, set(CHECKS))
 
 
+@pytest.mark.network
 def test_a_check_of_hooks_in_a_case_without_one_fails(tmp_path: Path, models_folder: Path) -> None:
     faults = run_case(case_in(tmp_path, check={"injected": [True]}), tmp_path, models_folder)
     assert len(faults) == 1 and faults[0].startswith("injected: ")
@@ -226,6 +231,7 @@ def test_every_other_case_is_for_now(tmp_path: Path) -> None:
     assert later_reason(case_in(tmp_path, STEPS, action="crash")) is None
 
 
+@pytest.mark.network
 def test_an_exception_fails_a_case_whatever_it_checks(tmp_path: Path, models_folder: Path) -> None:
     case = case_in(tmp_path, check={"no_error_text": ["nothing says this"]})
     world = World(case, tmp_path / "world", models_folder)
@@ -237,6 +243,7 @@ def test_an_exception_fails_a_case_whatever_it_checks(tmp_path: Path, models_fol
     assert faults_of(world)[0].startswith("search raised: ")
 
 
+@pytest.mark.network
 def test_a_step_changes_the_world_and_later_values_are_about_that(
     tmp_path: Path, models_folder: Path
 ) -> None:
@@ -249,6 +256,7 @@ def test_a_step_changes_the_world_and_later_values_are_about_that(
     assert run_case(case, tmp_path, models_folder) == []
 
 
+@pytest.mark.network
 def test_a_later_search_for_words_that_nowhere_stand_does_not_move_search_first(
     worlds: dict[str, World], tmp_path: Path, models_folder: Path
 ) -> None:
@@ -263,6 +271,7 @@ def test_a_kill_is_tried_at_four_moments_and_each_run_goes_on(tmp_path: Path) ->
     assert [int(moment * 4) for moment in moments] == [0, 1, 2, 3]
 
 
+@pytest.mark.network
 def test_parts_of_the_state_are_removed_cut_and_overwritten(
     worlds: dict[str, World], tmp_path: Path, models_folder: Path
 ) -> None:
@@ -322,3 +331,11 @@ def test_an_argument_that_no_process_takes_is_noticed() -> None:
     assert can_be_passed(["search", "naïve café"])
     assert not can_be_passed(["search", "x" * 200_000])
     assert not can_be_passed(["read", "ok\0"])
+
+
+def test_searches_while_indexing_that_find_nothing_are_a_fault() -> None:
+    found, empty = Answer("search", {"query": "steady word"}), Answer("search", {"query": "steady"})
+    assert unanswered([found, empty], "a steady word") == [
+        "2 of 2 searches while indexing found nothing"
+    ]
+    assert unanswered([found, empty], "nothing of it") == []

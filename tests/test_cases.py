@@ -33,6 +33,7 @@ def parameters() -> list[object]:
     ]
 
 
+@pytest.mark.network
 @pytest.mark.parametrize("case", parameters())
 def test_a_case_of_the_bank_comes_out_as_it_says(
     case: Case, tmp_path: Path, models_folder: Path

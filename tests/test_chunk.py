@@ -203,3 +203,19 @@ def test_a_heading_of_any_length_names_a_place_and_stays_searchable() -> None:
     shown = " ".join(chunk.text for chunk in found)
     assert "word1999" in shown and "body" in shown
     assert all(estimate_tokens(chunk.text) <= MAX_TOKENS for chunk in found)
+
+
+def test_no_chunk_is_blank_or_a_heading_apart_from_its_text() -> None:
+    text = (
+        "# Title here\n\n"
+        + "字字。" * 400
+        + "\n\n\n\n"
+        + "🦀🦭" * 200
+        + "\n\n\n"
+        + "a1b2c3" * 700
+        + "\n\n\n"
+    )
+    found = chunks(text)
+    spans = [text[chunk.start : chunk.end].strip() for chunk in found]
+    assert all(spans) and "# Title here" not in spans
+    assert "".join(text[chunk.start : chunk.end] for chunk in found) == text

@@ -84,7 +84,7 @@ def test_vectors_out_of_use_are_dropped_before_they_outweigh_the_rest(
     assert cortex.embed().encoded == 0
 
 
-@pytest.mark.parametrize("damage", ["gone", "emptied", "garbage"])
+@pytest.mark.parametrize("damage", ["gone", "emptied", "garbage", "cut"])
 def test_a_lost_chroma_is_refilled_without_the_model(
     cortex_with: CortexMaker, tmp_path: Path, damage: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -95,6 +95,9 @@ def test_a_lost_chroma_is_refilled_without_the_model(
     elif damage == "emptied":
         with chroma.Chroma(folder, "cortex-vault", "hashing-64-1") as store:
             store.fill([], np.zeros((0, 64), np.float32))
+    elif damage == "cut":
+        with open(folder / "chroma.sqlite3", "r+b") as file:
+            file.truncate((folder / "chroma.sqlite3").stat().st_size - 50)
     else:
         (folder / "chroma.sqlite3").write_bytes(b"no database at all" * 100)
 

@@ -296,6 +296,7 @@ def _fill_chroma(
         and synced.get("collection") == collection
         and synced.get("identity") == stamp.values["identity"]
         and present == synced.get("count")
+        and chroma.sizes(path) == synced.get("sizes")
     )
     old: dict[str, str] = {}
     if is_synced and previous is not None:
@@ -341,6 +342,7 @@ def _fill_chroma(
             "collection": collection,
             "identity": stamp.values["identity"],
             "count": report.chroma,
+            "sizes": chroma.sizes(path),
         },
     )
 

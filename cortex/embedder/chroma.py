@@ -49,6 +49,16 @@ def count(path: Path) -> int | None:
     return int(found)
 
 
+def sizes(path: Path) -> dict[str, int]:
+    """The sizes of a store's lasting files: other ones than were noted mean that it was damaged."""
+    passing = ("-wal", "-shm", "-journal")
+    return {
+        file.relative_to(path).as_posix(): file.stat().st_size
+        for file in sorted(path.rglob("*"))
+        if file.is_file() and not file.name.endswith(passing)
+    }
+
+
 class Chroma:
     """The collection of one vault, open for writing; use it as a context."""
 

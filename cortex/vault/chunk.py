@@ -19,7 +19,7 @@ from hashlib import blake2b
 
 from ..text import estimate_tokens, slug
 from ..types import Chunk, Note
-from .markdown import CUT, Block, Body, Code
+from .markdown import Block, Body, Code
 
 CHUNKER_VERSION = 1  # raise it when the same text gives other chunks
 MAX_TOKENS = 400  # of one chunk's text, by text.estimate_tokens
@@ -31,7 +31,6 @@ _MOST_EAGER = 2  # how often borders are made likelier before pieces are just fi
 _SENTENCE_END = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+|(?<=[。！？｡])[」』”’）]*")
 _WORD_END = re.compile(r"\s+")
 _DATA_URI = re.compile(r"(data:[\w.+-]+/[\w.+-]+(?:;[\w=.+-]+)*;base64,)[A-Za-z0-9+/=\s]{64,}")
-_BLANK = re.compile(r"\s*\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,10 +91,10 @@ def _sections(note: Note, body: Body) -> Iterator[tuple[tuple[str, ...], _Span, 
     lines: list[_Span] = []
     for index, (at, heading) in enumerate(body.headings):
         stop = borders[index + 1] if index + 1 < len(borders) else end
-        line = _Span(at, body.heading_ends[at])
-        is_empty = _BLANK.match(note.text, line.end, stop) is not None
-        if not heading.text.endswith(CUT):
-            lines.append(line)
+        line_end = body.heading_ends.get(at)
+        if line_end is not None:
+            lines.append(_Span(at, line_end))
+        is_empty = line_end is not None and not note.text[line_end:stop].strip()
         deeper = index + 1 < len(borders) and body.headings[index + 1][1].level > heading.level
         if is_empty and deeper:
             continue  # it goes with its first subsection, whose heading path names it
@@ -105,8 +104,8 @@ def _sections(note: Note, body: Body) -> Iterator[tuple[tuple[str, ...], _Span, 
 
 def _first_visible(text: str, span: _Span) -> int:
     """Where the first line of a span begins that is not blank."""
-    piece = text[span.start : span.end]
-    return span.start + len(piece) - len(piece.lstrip()) if piece.strip() else span.start
+    at = _skip_blank(text, span.start, span.end)
+    return at if at < span.end else span.start
 
 
 def _pieces(
@@ -123,17 +122,13 @@ def _pieces(
 def _cut(text: str, span: _Span, blocks: Sequence[Block], body: Body, shown: _Shown) -> list[_Span]:
     """Cut a span at the starts of its blocks, then within those that are still too large."""
     starts = sorted({block.start for block in blocks if span.start < block.start < span.end})
-    units = _between(span, starts)
+    units = _between(text, span, starts, body)
     inside = {block.start: block for block in blocks}
 
     def smaller(unit: _Span) -> list[_Span]:
-        at = unit.start
-        if at == span.start and blocks and blocks[0].start > at:
-            at = blocks[0].start
-        block = inside.get(at)
-        if block is not None and block.kind != "code" and len(block.parts) > 1:
-            return _cut(text, unit, block.parts, body, shown)
-        if block is not None and len(block.parts) == 1:
+        first = _content_start(text, unit, body)
+        block = inside.get(_first_line(text, first, unit.end, body))
+        if block is not None and block.parts:
             return _cut(text, unit, block.parts, body, shown)
         return _cut_text(text, unit, body, shown)
 
@@ -144,33 +139,61 @@ def _cut_text(text: str, span: _Span, body: Body, shown: _Shown) -> list[_Span]:
     """Cut a leaf block at its lines, then sentences, then words, then anywhere."""
     first = bisect_right(body.lines, span.start)
     last = bisect_left(body.lines, span.end)
-    units = _between(span, body.lines[first:last])
+    units = _between(text, span, body.lines[first:last], body)
 
     def in_line(unit: _Span) -> list[_Span]:
         ends = [m.end() for m in _SENTENCE_END.finditer(text, unit.start, unit.end)]
-        return _group(text, _between(unit, ends), in_sentence, shown)
+        return _group(text, _between(text, unit, ends, body), in_sentence, shown)
 
     def in_sentence(unit: _Span) -> list[_Span]:
         ends = [m.end() for m in _WORD_END.finditer(text, unit.start, unit.end)]
-        return _group(text, _between(unit, ends), in_word, shown)
+        return _group(text, _between(text, unit, ends, body), in_word, shown)
 
     def in_word(unit: _Span) -> list[_Span]:
         step = _HARD_CHARS
         cuts = [unit.start]
         while cuts[-1] + step < unit.end:
             cuts.append(cuts[-1] + step)
-        pieces = _between(unit, cuts[1:])
+        pieces = _between(text, unit, cuts[1:], body)
         while any(not shown.fits(piece) for piece in pieces) and step > 16:
             step //= 2
-            pieces = _between(unit, list(range(unit.start + step, unit.end, step)))
+            pieces = _between(text, unit, list(range(unit.start + step, unit.end, step)), body)
         return pieces
 
     return _group(text, units, in_line, shown)
 
 
-def _between(span: _Span, borders: Sequence[int]) -> list[_Span]:
-    points = [span.start, *(at for at in borders if span.start < at < span.end), span.end]
+def _between(text: str, span: _Span, borders: Sequence[int], body: Body) -> list[_Span]:
+    """A span cut at borders, but not between a heading and its text, nor to a blank piece."""
+    first = _content_start(text, span, body)
+    points = [span.start]
+    for at in (*(at for at in borders if first < at < span.end), span.end):
+        if len(points) > 1 and not text[points[-1] : at].strip():
+            points[-1] = at  # the blank goes with what stands before it
+        else:
+            points.append(at)
     return [_Span(points[i], points[i + 1]) for i in range(len(points) - 1)]
+
+
+def _content_start(text: str, span: _Span, body: Body) -> int:
+    """Where the text begins that comes after the headings a span begins with, at its line."""
+    at = _first_line(text, span.start, span.end, body)
+    if at not in body.heading_ends:
+        return span.start
+    while at in body.heading_ends and at < span.end:
+        at = _first_line(text, body.heading_ends[at], span.end, body)
+    return at
+
+
+def _first_line(text: str, start: int, end: int, body: Body) -> int:
+    """The start of the first line that is not blank; `end` if all are."""
+    visible = _skip_blank(text, start, end)
+    return max(body.lines[body.line_of(visible) - 1], start) if visible < end else end
+
+
+def _skip_blank(text: str, start: int, end: int) -> int:
+    piece = text[start:end]
+    return start + len(piece) - len(piece.lstrip())
 
 
 def _group(

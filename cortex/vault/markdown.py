@@ -52,7 +52,6 @@ _BLOCKS = (
 
 _MAX_FENCE = 40  # characters; a longer line of marks is no fence that anyone would open again
 MAX_HEADING = 300  # characters of a heading that names a place
-CUT = "…"  # ends one that is longer
 _FILLER = "\0"  # stands for each masked character; notes never hold it
 _MAX_DEPTH = 100  # of nested blocks looked into; deeper ones count as text of the last
 # Obsidian: letters and digits of any script, "_", "-", "/" and emoji; not only digits.
@@ -98,7 +97,8 @@ class Body:
         default_factory=list
     )  # (offset of its line, heading)
     open_headings: list[Heading] = field(default_factory=list)  # those that the next may be under
-    heading_ends: dict[int, int] = field(default_factory=dict)  # offset of its line -> end
+    # Offset of a heading's line -> its end; not of one too long to stand in a heading path.
+    heading_ends: dict[int, int] = field(default_factory=dict)
     links: list[tuple[int, Link]] = field(default_factory=list)  # (offset, link), in order
     tags: list[tuple[int, str]] = field(default_factory=list)
     block_ids: dict[str, int] = field(default_factory=dict)  # id -> line
@@ -229,14 +229,15 @@ def _add_heading(body: Body, node: Any, start: int, end: int) -> None:
     level = node.node_value.value.level
     text = _TRAILING_BLOCK_ID.sub("", one_line(" ".join(_plain_text(node).split())).strip())
     if len(text) > MAX_HEADING:
-        text = text[:MAX_HEADING] + CUT  # all of it stays in the section's text
+        text = text[:MAX_HEADING] + "…"  # all of it stays in the section's text
+    else:
+        body.heading_ends[start] = end
     while body.open_headings and body.open_headings[-1].level >= level:
         body.open_headings.pop()
     parents = tuple(heading.text for heading in body.open_headings)
     heading = Heading(level, text, body.line_of(start), parents)
     body.open_headings.append(heading)
     body.headings.append((start, heading))
-    body.heading_ends[start] = end
 
 
 def _plain_text(node: Any) -> str:
