@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import Damaged, Unavailable, UsageError
 from ..indexer.chunks import CHUNKS, NOTES, RecordFile, chunk_of
@@ -81,10 +82,6 @@ class Corpus:
 
     def chunk(self, ordinal: int) -> Chunk:
         return chunk_of(self.chunks.record(ordinal))
-
-    def note_of(self, chunk: int) -> int:
-        """The ordinal of the note that a chunk, by ordinal, belongs to."""
-        return int(np.searchsorted(self.first_chunk, chunk, side="right")) - 1
 
 
 class Searcher:
@@ -202,25 +199,35 @@ class Searcher:
             keys.update(dense.keys[top].tolist())
         listed = np.fromiter(keys, dtype=np.uint64, count=len(keys))
         ordinals = corpus.chunks.ordinals(listed)
-        candidates = {}
-        for ordinal in sorted(ordinals[ordinals >= 0].tolist()):
-            candidates[ordinal] = self._candidate(ordinal, lexical, dense)
-        return candidates
+        return self._looked_at(ordinals[ordinals >= 0], lexical, dense)
 
-    def _candidate(self, ordinal: int, lexical: Lexical | None, dense: Dense | None) -> _Candidate:
+    def _looked_at(
+        self, ordinals: NDArray[np.int64], lexical: Lexical | None, dense: Dense | None
+    ) -> dict[int, _Candidate]:
+        """What the retrieving channels say of chunks, by ordinal; in the order of the vault."""
         corpus = self._corpus
-        note = corpus.note_of(ordinal)
-        note_key = int(corpus.notes.keys[note])
-        chunk_key = int(corpus.chunks.keys[ordinal])
-        candidate = _Candidate(note, note_key)
-        if lexical is not None and note_key in lexical.notes:
-            own = lexical.chunks.get(chunk_key, (note_key, 0.0))[1]
-            candidate.bm25 = lexical.notes[note_key] + CHUNK_SHARE * own
-        if dense is not None:
-            at = int(dense.positions(np.array([chunk_key], dtype=np.uint64))[0])
-            if at >= 0:
-                candidate.cosine = float(dense.scores[at])
-        return candidate
+        ordinals = np.sort(ordinals)
+        keys = corpus.chunks.keys[ordinals]
+        owners = np.searchsorted(corpus.first_chunk, ordinals, side="right") - 1
+        cosines: list[float | None] = [None] * len(ordinals)
+        if dense is not None and len(dense.scores):
+            at = dense.positions(keys)
+            scores = dense.scores[np.maximum(at, 0)].tolist()
+            cosines = [score if i >= 0 else None for score, i in zip(scores, at, strict=True)]
+        found = {}
+        for ordinal, key, owner, owner_key, cosine in zip(
+            ordinals.tolist(),
+            keys.tolist(),
+            owners.tolist(),
+            corpus.notes.keys[owners].tolist(),
+            cosines,
+            strict=True,
+        ):
+            candidate = found[ordinal] = _Candidate(owner, owner_key, cosine=cosine)
+            if lexical is not None and owner_key in lexical.notes:
+                own = lexical.chunks.get(key, (owner_key, 0.0))[1]
+                candidate.bm25 = lexical.notes[owner_key] + CHUNK_SHARE * own
+        return found
 
     def _spread(
         self, run: _Run, candidates: dict[int, _Candidate], allowed: set[int] | None
@@ -243,10 +250,9 @@ class Searcher:
         gains = graph.spread(by_note, named, unit, self._settings.hops, allowed)
         fresh = [note for note in gains.notes if note not in ordinal_of]
         ordinals = self._corpus.notes.ordinals(fresh)
-        for ordinal in ordinals[ordinals >= 0].tolist():
-            best = self._best_chunk(ordinal, dense)
-            if best is not None:
-                candidates[best] = self._candidate(best, lexical, dense)
+        chosen = [self._best_chunk(i, dense) for i in ordinals[ordinals >= 0].tolist()]
+        added = np.array([chunk for chunk in chosen if chunk is not None], dtype=np.int64)
+        candidates.update(self._looked_at(added, lexical, dense))
         if missing is not None:
             run.unavailable.append(Missing(missing.what, missing.why))
         return gains
