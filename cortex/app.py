@@ -255,14 +255,22 @@ class Cortex:
     ) -> NoteText:
         """The text of a note from the file itself: all of it, a section or a range of lines.
 
-        ref: its path in the vault, with or without .md, or its name, title or alias. At most
+        ref: its path in the vault, with or without .md, or its name, title or alias, and after a
+        "#" a heading. lines: as the file counts them. At most
         `max_chars` characters, in whole lines where they fit. Raises UsageError that names near
         matches; hidden and excluded files and what lies outside the vault are not served.
         """
         from .vault.reading import locate, read_part
 
         vault = require_vault(self.config)
-        path = locate(vault, self._rules(), ref, self._titles)
+        try:
+            path = locate(vault, self._rules(), ref, self._titles)
+        except UsageError:
+            name, mark, below = ref.strip().strip("[]").partition("#")
+            if heading is not None or not name or not mark:
+                raise
+            path = locate(vault, self._rules(), name, self._titles)
+            heading = below.split("|")[0]
         return read_part(vault, path, heading, lines, max_chars)
 
     # Look
@@ -295,7 +303,9 @@ class Cortex:
         problems: list[str] = []
         for kind in ("index", "vectors", "graph"):
             try:
-                stamps[kind] = self.state.stamp(kind)
+                stamp = stamps[kind] = self.state.stamp(kind)
+                if stamp is not None:
+                    stamp.check()
             except Damaged as error:
                 stamps[kind] = None
                 problems.append(str(error))
@@ -308,13 +318,18 @@ class Cortex:
             problems.append("the vectors lag behind the index; run: cortex embed")
         elif not vectors.values["complete"]:
             problems.append("some chunks have no vectors yet; run: cortex embed")
+        if vectors is not None:
+            problems.extend(self._lost_vectors(vectors))
         if index is not None and graph is None:
             problems.append("there is no graph yet; run: cortex graph build")
         elif index is not None and graph is not None and graph.built_from != index.generation:
             problems.append("the graph lags behind the index; run: cortex graph build")
+        vault = self.config.vault.path
+        if vault is None or not vault.is_dir():
+            problems.insert(0, f"the vault {vault} is not a folder; set vault.path")
         return {
             "config": str(self.config.path),
-            "vault": str(self.config.vault.path) if self.config.vault.path else None,
+            "vault": str(vault) if vault else None,
             "state": str(self.config.state),
             "model": self.config.embeddings.model,
             "notes": index.values["notes"] if index else 0,
@@ -326,6 +341,16 @@ class Cortex:
             "generation": index.generation if index else None,
             "problems": problems,
         }
+
+    def _lost_vectors(self, stamp: Stamp) -> Iterator[str]:
+        from .embedder import chroma
+        from .embedder.vectors import VectorCache
+
+        cache = VectorCache(self.state.root / stamp.values["cache"], stamp.values["dimensions"])
+        if len(cache) < stamp.values["rows"]:
+            yield f"{cache.folder} has lost vectors; run: cortex embed"
+        if chroma.count(self.config.index.chroma_path) is None:
+            yield f"{self.config.index.chroma_path} is missing or damaged; run: cortex embed"
 
     # The model
 
@@ -539,7 +564,8 @@ class Cortex:
         """Leave out hits whose file is gone, and say where the index is older than the file."""
         vault = self.config.vault.path
         if vault is None or not vault.is_dir():
-            return result
+            warning = f"the vault {vault} is not there; these are hits of the last index"
+            return replace(result, warnings=(*result.warnings, warning))
         hits: list[Hit] = []
         gone: dict[str, None] = {}
         changed: dict[str, None] = {}

@@ -9,14 +9,20 @@ other programs read (`chunks.jsonl`, `graph_edges.jsonl`, ...) are hard links in
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import os
 import shutil
 import uuid
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from .errors import Busy, CortexError, Damaged
 from .files import sync_folder, write_json
@@ -26,6 +32,11 @@ REMEDY = {
     "index": "cortex index --force",
     "vectors": "cortex embed",
     "graph": "cortex graph build",
+}
+REQUIRED = {  # what readers count on in a stamp
+    "index": ("versions", "notes", "chunks", "languages", "main_language"),
+    "vectors": ("built_from", "identity", "model", "dimensions", "cache", "rows", "entries"),
+    "graph": ("built_from",),
 }
 LOCK_WAIT_S = 60.0
 
@@ -56,6 +67,19 @@ class Stamp:
             what = "is missing" if size is None else f"has {size} bytes, expected {expected}"
             raise Damaged(f"{path} {what}; run: {REMEDY[self.kind]}")
         return path
+
+    def check(self) -> None:
+        """Raises Damaged if a file is missing or of another size than was stamped."""
+        for name in self.values["files"]:
+            self.file(name)
+
+    def array(self, name: str) -> NDArray[Any]:
+        """An array of this generation, checked against the sum that was stamped."""
+        data = self.file(name).read_bytes()
+        if zlib.crc32(data) != self.values["sums"].get(name):
+            raise Damaged(f"{self.folder / name} is damaged; run: {REMEDY[self.kind]}")
+        array: NDArray[Any] = np.load(io.BytesIO(data))
+        return array
 
 
 class State:
@@ -94,11 +118,13 @@ class State:
         path = self.root / f"{kind}.json"
         try:
             values = json.loads(path.read_bytes())
+            for key in ("files", "sums", *REQUIRED[kind]):
+                values[key]
             return Stamp(kind, values["generation"], self.root / values["folder"], values)
         except FileNotFoundError:
             return None
         except (ValueError, KeyError, TypeError):
-            raise Damaged(f"{path} is not readable as a stamp; run: {REMEDY[kind]}") from None
+            raise Damaged(f"{path} is damaged; run: {REMEDY[kind]}") from None
 
     def new_folder(self, kind: str) -> Path:
         """An empty folder for a generation in the making; only under the lock."""
@@ -131,6 +157,11 @@ class State:
             "folder": folder.relative_to(self.root).as_posix(),
             **values,
             "files": dict(sorted(files.items())),
+            "sums": {
+                name: zlib.crc32((folder / name).read_bytes())
+                for name in sorted(files)
+                if name.endswith(".npy")
+            },
         }
         write_json(self.root / f"{kind}.json", stamp)
         self.expose(folder, public)

@@ -103,7 +103,7 @@ class Chunk:
         path = self.heading_path
         if path and path[0].casefold() == self.title.casefold():
             path = path[1:]
-        return " > ".join((self.title, *path))
+        return " > ".join((self.title, *filter(None, path)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +138,7 @@ class Trace:
     """score = fused * product(factors), where fused = sum of the contributions."""
 
     channels: Mapping[str, ChannelTrace]
+    k: float  # of the fusion, in ranks
     fused: float
     factors: Mapping[str, float]  # recency, importance, capped, quality, repeat; only those applied
     notes: Mapping[str, Json] = field(default_factory=dict)  # e.g. linked_from, why of a factor
@@ -150,6 +151,7 @@ class Hit:
     trace: Trace
     snippet: str  # around the matching words
     matches: tuple[tuple[int, int], ...]  # spans of matching words in `snippet`
+    text_matches: tuple[tuple[int, int], ...]  # the same in `chunk.text`
     evidence: float  # how much of the question it answers: matched idf share + cosine, about 0 to 2
     meta: Mapping[str, Json]  # the note's frontmatter
     modified: float
@@ -190,6 +192,7 @@ class Context:
     citations: tuple[Citation, ...]
     tokens: int  # upper estimate of the rendered text, never over `budget`
     budget: int
+    relevant: int  # hits that answer the question, whether they fitted or not
     skipped: tuple[str, ...]  # ids of hits that did not fit or were not relevant
     redacted: int  # how many secret-shaped spans were masked
     unavailable: tuple[Missing, ...] = ()

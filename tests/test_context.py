@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from conftest import CortexMaker
 from cortex import UsageError
-from cortex.context import CLOSE_MARK_RE, CUT, DATA_NOTICE, NOTHING, OPEN_MARK_RE, escape
+from cortex.context import CLOSE_MARK_RE, CUT, DATA_NOTICE, NO_ROOM, NOTHING, OPEN_MARK_RE, escape
 from cortex.text import estimate_tokens
+from cortex.vault.markdown import parse_body
 
 LONG = "paprikaword first. " + " ".join(f"w{i}" for i in range(700))
 
@@ -168,3 +169,81 @@ def test_files_that_config_names_stand_in_front_and_count(
     assert context.tokens <= 400 and "## Gone" not in context.text
     tight = cortex.build_context("honey", budget=60, include_hermes_memory=True)
     assert tight.tokens <= 60 and "Hermes Memory" in tight.skipped
+
+
+@pytest.mark.parametrize("query", ["K8s", "Zephyrine", "quux", "brumaire", "Wobblefrotz"])
+def test_what_a_note_is_found_by_is_evidence(cortex_with: CortexMaker, query: str) -> None:
+    world = {
+        "brumaire/Container orchestration.md": (
+            "---\naliases: [K8s, Zephyrine]\ntags: [quux]\n---\nPods restart themselves."
+        ),
+        "Empty.md": "---\naliases: [Wobblefrotz]\n---\n",
+        **{f"n{i}.md": f"another thing number {i}" for i in range(40)},
+    }
+    context = cortex_with(world).build_context(query, budget=600)
+    assert len(context.citations) == 1
+    assert context.citations[0].note in ("brumaire/Container orchestration.md", "Empty.md")
+
+
+NASTY = [
+    "# Topi\n\n> ```\n> kudu\n\nafter kudu\n",
+    "- ~~~\n  kudu\n",
+    "1. a\n   ```py\n   kudu = 1\n   ```\n2. b\n",
+    "kudu\n\n```py\nx = 1\n```\n",
+    "kudu <script>\nlet x = 1\n",
+    "<pre>\nkudu",
+    "kudu\n\n<!-- never closed",
+    "kudu\n~~~~\n```\nopen",
+    "> - ```sh\n>   kudu --flag\n>   " + "word " * 60 + "\n",
+    "```\n" + "kudu line of code\n" * 40,
+    "- item\n\n      kudu indented\n\n\t```\n\ttabbed\n",
+    "kudu `a ``` b` and ``` inline ``` kudu " * 20,
+]
+
+
+@pytest.mark.parametrize("text", NASTY)
+@pytest.mark.parametrize("budget", [90, 105, 120, 150, 200, 400])
+def test_a_block_never_runs_over_what_follows_it(
+    cortex_with: CortexMaker, text: str, budget: int
+) -> None:
+    context = cortex_with({"a.md": text, "b.md": "# Second\nkudu too"}).build_context(
+        "kudu", budget=budget
+    )
+    body = parse_body(context.text, 0)
+    shown = [heading for _, heading in body.headings if heading.level == 3]
+    cited = [citation.number for citation in context.citations]
+    assert [int(heading.text[2:-1].split("]")[0]) for heading in shown] == cited or not cited
+    assert re.search(r"(?m)^</vault_context", context.text)
+    closing = context.text.rindex("\n</vault_context") + 1
+    assert not any(block.kind == "code" and block.end > closing for block in body.blocks)
+
+
+def test_hits_that_do_not_fit_are_not_called_nothing(cortex_with: CortexMaker) -> None:
+    cortex = cortex_with({"folder/a.md": "# Hive\nhoney " * 30})
+    tight = cortex.build_context("honey", budget=60)
+    assert NO_ROOM in tight.text and NOTHING not in tight.text
+    assert tight.citations == () and tight.skipped
+
+
+def test_a_citation_cannot_be_forged_behind_a_backslash() -> None:
+    assert escape("\\[^1]: forged") == "\\[ ^1]: forged"
+
+
+def test_the_matched_word_stays_in_an_excerpt_whatever_its_case_folds_to(
+    cortex_with: CortexMaker,
+) -> None:
+    text = "wort " * 90 + "die Kirchstraße am Fluss " + "mehr " * 90
+    context = cortex_with({"a.md": text}).build_context("kirchstrasse", budget=130)
+    assert "Kirchstraße" in context.text
+
+
+def test_what_links_brought_in_reaches_the_context(cortex_with: CortexMaker) -> None:
+    world = {
+        "Boards.md": "Flood boards stuck? Ask [[Wilf]].",
+        "Bell.md": "Flood boards and the bell: [[Wilf]] has the key.",
+        "Wilf.md": "Phone 12, mornings only.",
+        **{f"n{i}.md": f"another thing number {i}" for i in range(40)},
+    }
+    context = cortex_with(world).build_context("flood boards", budget=800)
+    assert "Phone 12" in context.text
+    assert "another thing" not in context.text

@@ -358,3 +358,81 @@ def test_both_lexical_engines_answer_alike(cortex_with: CortexMaker) -> None:
     assert left.hits[0].chunk.id == right.hits[0].chunk.id
     for one, other in zip(left.hits, right.hits, strict=True):
         assert one.score == pytest.approx(other.score, rel=0.1)
+
+
+def test_a_long_note_does_not_crowd_others_out_of_a_short_list(cortex_with: CortexMaker) -> None:
+    world = {
+        "Honey.md": "".join(f"# Part {i}\n\nhoney of kind {i}\n\n" for i in range(90)),
+        **{f"h{i}.md": f"some honey, seen in place {i}, and much else besides" for i in range(5)},
+        **{f"n{i}.md": f"another thing number {i}" for i in range(40)},
+    }
+    found = notes(cortex_with(world).search("honey", top_k=10).hits)
+    assert len([note for note in found if note.startswith("h")]) >= 4
+
+
+def test_a_single_note_gives_as_many_hits_as_are_asked_for(cortex_with: CortexMaker) -> None:
+    text = "".join(f"# Part {i}\n\nhoney of kind {i}\n\n" for i in range(120))
+    cortex = cortex_with({"Honey.md": text})
+    for channels in (None, ["bm25"], ["vector"]):
+        assert len(cortex.search("honey", top_k=50, channels=channels).hits) == 50
+
+
+def test_a_part_of_a_compound_names_no_note(cortex_with: CortexMaker) -> None:
+    world = {
+        "net.md": "The net caught fish.",
+        "dotnet.md": "Services in .NET run everywhere.",
+        **{f"n{i}.md": f"another thing number {i}" for i in range(40)},
+    }
+    for rank in ("calibrated", "ordinal"):
+        cortex = cortex_with(world, f"search: {{rank: {rank}}}")
+        assert cortex.search(".NET", channels=["bm25", "graph"]).hits[0].chunk.note == "dotnet.md"
+
+
+def test_channels_that_cannot_answer_alone_or_have_no_weight_say_so(
+    cortex_with: CortexMaker,
+) -> None:
+    cortex = cortex_with({"a.md": "honey"}, "search: {vector_weight: 0}")
+    with pytest.raises(UsageError, match="name one of them too"):
+        cortex.search("honey", channels=["graph"])
+    result = cortex.search("honey", channels=["vector"])
+    assert "vector_weight is 0" in result.unavailable[0].why
+    assert cortex.search("honey").unavailable == ()
+
+
+def test_a_vault_that_is_gone_is_said(cortex_with: CortexMaker, tmp_path: Path) -> None:
+    cortex = cortex_with({"a.md": "honey"})
+    (tmp_path / "vault").rename(tmp_path / "elsewhere")
+    assert any("is not there" in warning for warning in cortex.search("honey").warnings)
+    assert any("set vault.path" in problem for problem in cortex.status()["problems"])
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    ["index-*/notes.first_chunk.npy", "index-*/chunks.order.npy", "graph-*/adj_dst.npy",
+     "graph-*/adj_kind.npy", "vectors-*/rows.npy", "vectors-*/chunk_ptr.npy"],
+)  # fmt: skip
+def test_a_flipped_byte_is_damage_and_not_a_bug(
+    cortex_with: CortexMaker, tmp_path: Path, pattern: str
+) -> None:
+    cortex = cortex_with({"a.md": "honey [[b]]", "b.md": "bread"})
+    [path] = (tmp_path / "state/generations").glob(pattern)
+    data = bytearray(path.read_bytes())
+    data[-3] ^= 0xFF
+    path.write_bytes(bytes(data))
+    cortex = cortex_with({}, build=False)
+    try:
+        result = cortex.search("honey")
+        assert any("is damaged; run: cortex" in missing.why for missing in result.unavailable)
+    except CortexError as error:
+        assert "is damaged; run: cortex index --force" in str(error)
+
+
+def test_broken_vectors_are_reported_and_words_answer(
+    cortex_with: CortexMaker, tmp_path: Path
+) -> None:
+    cortex = cortex_with({"a.md": "honey", "b.md": "bread"})
+    [path] = (tmp_path / "state/vectors").rglob("vectors.f32")
+    path.write_bytes(b"\xff" * path.stat().st_size)
+    result = cortex.search("honey")
+    assert "cortex embed --force" in result.unavailable[0].why
+    assert result.hits[0].chunk.note == "a.md"

@@ -74,6 +74,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(argv: list[str]) -> int:
     before, name, after = _split(argv)
+    if name == "help":
+        before, name, after = (["--help"], None, []) if not after else ([], after[0], ["--help"])
     if name is None:
         return _without_command(before)
     if name not in COMMANDS:

@@ -35,7 +35,9 @@ def run(args: argparse.Namespace) -> int:
         print(visible(context.text, keep="\n\t").rstrip("\n"))
     tell_what_lacks(context.unavailable, context.warnings)
     if not args.quiet:
-        cited = "nothing found"
+        cited = "nothing relevant found"
+        if context.relevant:
+            cited = f"{counted(context.relevant, 'hit')}, but none fits; raise --budget"
         if context.citations:
             cited = counted(len(context.citations), "citation")
         say(f"{cited}, {context.tokens:,} of {context.budget:,} tokens")

@@ -83,7 +83,11 @@ def print_json(document: dict[str, Json]) -> None:
     text = json.dumps(
         {"schema_version": 1, **document}, ensure_ascii=False, allow_nan=False, indent=2
     )
-    print(re.sub("[\ud800-\udfff]", lambda match: f"\\u{ord(match[0]):04x}", text))
+    print(_UNPRINTED.sub(lambda match: f"\\u{ord(match[0]):04x}", text))
+
+
+# Half characters, and what a terminal would obey: C1 controls and direction marks.
+_UNPRINTED = re.compile("[\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def counted(count: int, one: str, many: str = "") -> str:

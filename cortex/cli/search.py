@@ -61,7 +61,8 @@ def _lines(rank: int, hit: Hit, style: bool) -> str:
 
 def _why(trace: Trace) -> str:
     channels = ", ".join(f"{name} #{given.rank}" for name, given in trace.channels.items())
-    factors = [f"{name} x {factor:.2f}" for name, factor in trace.factors.items()]
+    told = {name: f"{factor:.2f}" for name, factor in trace.factors.items()}
+    factors = [f"{name} x {factor}" for name, factor in told.items() if factor != "1.00"]
     return visible("; ".join([channels, *factors]))
 
 
@@ -99,6 +100,7 @@ def _entry(rank: int, hit: Hit) -> dict[str, Json]:
         "evidence": hit.evidence,
         "trace": {
             "channels": {name: _channel(given) for name, given in hit.trace.channels.items()},
+            "rrf_k": hit.trace.k,
             "fused": hit.trace.fused,
             "factors": dict(hit.trace.factors),
             "notes": dict(hit.trace.notes),

@@ -18,6 +18,7 @@ from ..errors import CortexError, Unavailable
 from ..protocols import Progress, Vectors
 from ..types import Json, key64
 
+_MOST_IN_WHERE = 5000  # notes in one condition; SQLite takes some 30,000 variables
 _BATCH = 2000  # Chroma takes 5,461 at most; smaller batches show progress
 
 
@@ -158,21 +159,40 @@ class ChromaVectors:
         total = self._collection.count()
         if (allowed is not None and not allowed) or not total or limit <= 0:
             return []
-        where = None if allowed is None else {"note_key": {"$in": [str(key) for key in allowed]}}
-        best: dict[int, tuple[int, float]] = {}
-        answer = self._collection.query(
-            query_embeddings=[vector],
-            n_results=min(2 * limit, total),  # a chunk may have several vectors
-            where=where,
-            include=["metadatas", "distances"],
-        )
-        for metadata, distance in zip(answer["metadatas"][0], answer["distances"][0], strict=True):
-            chunk = key64(metadata["chunk"])
-            cosine = 1.0 - float(distance)
-            if chunk not in best or cosine > best[chunk][1]:
-                best[chunk] = (int(metadata["note_key"]), cosine)
+        where = None
+        if allowed is not None and len(allowed) <= _MOST_IN_WHERE:
+            where = {"note_key": {"$in": [str(key) for key in allowed]}}
+        count = 2 * limit  # a chunk may have several vectors
+        while True:
+            best = self._query(vector, min(count, total), where, allowed)
+            if len(best) >= limit or count >= total or (where is not None and count > 4 * limit):
+                break
+            count *= 4
         ranked = sorted(best.items(), key=lambda item: (-item[1][1], item[0]))[:limit]
         return [(chunk, note, cosine) for chunk, (note, cosine) in ranked]
+
+    def _query(
+        self, vector: Vectors, count: int, where: Any, allowed: Collection[int] | None
+    ) -> dict[int, tuple[int, float]]:
+        """chunk key -> (note key, cosine of its best vector), of the `count` nearest vectors."""
+        try:
+            answer = self._collection.query(
+                query_embeddings=[vector],
+                n_results=count,
+                where=where,
+                include=["metadatas", "distances"],
+            )
+        except Exception as error:  # Chroma raises bare exceptions of its native code
+            raise Unavailable("vector", f"Chroma failed ({error}); run: cortex embed") from None
+        best: dict[int, tuple[int, float]] = {}
+        for metadata, distance in zip(answer["metadatas"][0], answer["distances"][0], strict=True):
+            note = int(metadata["note_key"])
+            if where is None and allowed is not None and note not in allowed:
+                continue
+            chunk, cosine = key64(metadata["chunk"]), 1.0 - float(distance)
+            if chunk not in best or cosine > best[chunk][1]:
+                best[chunk] = (note, cosine)
+        return best
 
 
 def remove(path: Path) -> None:

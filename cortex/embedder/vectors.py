@@ -107,18 +107,19 @@ class ExactVectors:
         values = stamp.values
         self.dimensions: int = values["dimensions"]
         cache = VectorCache(root / values["cache"], self.dimensions)
+        self._folder = cache.folder
         self._vectors = cache.rows()
         if len(self._vectors) < values["rows"]:
             raise Damaged(f"{cache.folder} has lost vectors; run: cortex embed")
-        self._rows = _load(stamp, "rows.npy")
-        self._chunk_ptr = _load(stamp, "chunk_ptr.npy")
-        self._note_ptr = _load(stamp, "note_ptr.npy")
-        self._norms = _load(stamp, "note_norms.npy")
-        self._mean = _load(stamp, "mean.npy")
-        self._covariance = _load(stamp, "covariance.npy")
-        self.chunk_keys: NDArray[np.uint64] = _load(stamp, "chunk_keys.npy")
-        self.note_keys: NDArray[np.uint64] = _load(stamp, "note_keys.npy")
-        self.chunk_notes: NDArray[np.int64] = _load(stamp, "chunk_notes.npy")
+        self._rows = stamp.array("rows.npy")
+        self._chunk_ptr = stamp.array("chunk_ptr.npy")
+        self._note_ptr = stamp.array("note_ptr.npy")
+        self._norms = stamp.array("note_norms.npy")
+        self._mean = stamp.array("mean.npy")
+        self._covariance = stamp.array("covariance.npy")
+        self.chunk_keys: NDArray[np.uint64] = stamp.array("chunk_keys.npy")
+        self.note_keys: NDArray[np.uint64] = stamp.array("note_keys.npy")
+        self.chunk_notes: NDArray[np.int64] = stamp.array("chunk_notes.npy")
         self._in_order = bool(values["rows"] == len(self._rows)) and bool(
             (self._rows == np.arange(len(self._rows))).all()
         )
@@ -134,9 +135,38 @@ class ExactVectors:
         dots = self._vectors @ vector
         if not self._in_order:
             dots = dots[self._rows]
+        if not np.isfinite(dots).all():
+            raise Damaged(f"{self._folder} holds broken vectors; run: cortex embed --force")
         cosines = np.maximum.reduceat(dots, self._chunk_ptr)
         means = np.add.reduceat(dots, self._note_ptr) / self._norms
         return Scores(self.chunk_keys, self.chunk_notes, self.note_keys, cosines, means)
+
+    def scores_of(
+        self, vector: Vectors, notes: Collection[int]
+    ) -> tuple[NDArray[np.uint64], NDArray[np.uint64], Floats, Floats]:
+        """(chunk keys, their notes, cosines, cosines of their notes) of some notes alone."""
+        wanted = np.isin(self.note_keys, np.fromiter(notes, np.uint64, len(notes)))
+        picked = wanted[self.chunk_notes]
+        chunk_ends = np.append(self._chunk_ptr[1:], len(self._rows))
+        chunks = np.flatnonzero(picked)
+        counts = (chunk_ends - self._chunk_ptr)[chunks]
+        if not len(chunks):
+            none = np.zeros(0, np.float32)
+            return self.chunk_keys[:0], self.note_keys[:0], none, none
+        entries = np.concatenate(
+            [
+                np.arange(s, e)
+                for s, e in zip(self._chunk_ptr[chunks], chunk_ends[chunks], strict=True)
+            ]
+        )
+        dots = self._vectors[self._rows[entries]] @ vector
+        starts = np.concatenate(([0], np.cumsum(counts)))[:-1]
+        cosines = np.maximum.reduceat(dots, starts)
+        owners = self.chunk_notes[chunks]
+        first = np.flatnonzero(np.r_[True, np.diff(owners) > 0])
+        means = np.add.reduceat(dots, starts[first]) / self._norms[owners[first]]
+        note_cosines = np.repeat(means, np.diff(np.r_[first, len(owners)]))
+        return self.chunk_keys[chunks], self.note_keys[owners], cosines, note_cosines
 
     def moments(self, vector: Vectors) -> tuple[float, float]:
         """Mean and deviation of the cosines of a unit vector to all vectors, without a scan."""
@@ -207,14 +237,6 @@ def _moments(vectors: Vectors, rows: NDArray[np.int64]) -> tuple[Floats, Floats]
     mean = total / count
     covariance = products / count - np.outer(mean, mean)
     return mean.astype(np.float32), covariance.astype(np.float32)
-
-
-def _load(stamp: Stamp, name: str) -> Any:
-    path = stamp.file(name)
-    try:
-        return np.load(path)
-    except (ValueError, OSError):
-        raise Damaged(f"{path} is damaged; run: cortex embed") from None
 
 
 def _size(path: Path) -> int:

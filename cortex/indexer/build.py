@@ -23,7 +23,16 @@ from ..types import Chunk, Json, Problem, key64
 from ..vault.chunk import CHUNKER_VERSION, chunk_note
 from ..vault.note import read_note
 from ..vault.scan import FolderRules, FoundNote, scan
-from .chunks import CHUNKS, NOTES, RecordFile, chunk_of, chunk_record, note_record, write_arrays
+from .chunks import (
+    CHUNKS,
+    NOTES,
+    RecordFile,
+    chunk_of,
+    chunk_record,
+    note_record,
+    property_texts,
+    write_arrays,
+)
 from .lexical import LEXICAL_VERSION, LexicalChunk, LexicalNote, TantivyIndex
 from .tokens import TOKENIZER_VERSION, detect_language, terms
 
@@ -96,6 +105,8 @@ def build_index(
     if progress:
         progress.start("index", len(found.notes), "notes")
     reads = _first_pass(found.notes, previous, report)
+    if found.unreadable:
+        reads = _with_unread_folders(reads, found.unreadable, previous, report)
     kept = {read.previous for read in reads}
     gone = [] if previous is None else [i for i in range(len(previous.notes)) if i not in kept]
     report.removed = len(gone)
@@ -183,6 +194,23 @@ def _first_pass(
     return reads
 
 
+def _with_unread_folders(
+    reads: list[_Read], folders: Sequence[str], previous: _Previous | None, report: IndexReport
+) -> list[_Read]:
+    """Keep the notes of folders that could not be listed. Raises CortexError if it is the vault."""
+    if "" in folders:
+        raise CortexError("the vault cannot be read; mend its permissions")
+    if previous is None:
+        return reads
+    known = {read.path for read in reads}
+    for ordinal, note in enumerate(previous.notes.records()):
+        path = note["file"]
+        if path not in known and any(path.startswith(folder + "/") for folder in folders):
+            report.kept.append(path)
+            reads.append(_Read(path, None, previous.shas[ordinal].tobytes(), ordinal))
+    return sorted(reads, key=lambda read: read.path)
+
+
 class _Previous:
     """The last generation, as far as a new one can take from it."""
 
@@ -191,11 +219,11 @@ class _Previous:
         self.notes = RecordFile(stamp, NOTES)
         self.chunks = RecordFile(stamp, CHUNKS)
         self.lexical = stamp.folder / LEXICAL
-        self.shas = np.load(stamp.file("notes.sha256.npy"))
-        self.modified = np.load(stamp.file("notes.modified.npy"))
-        self.languages = np.load(stamp.file("notes.language.npy"))
-        self.surfaces = np.load(stamp.file("chunks.surface.npy"))
-        self.first_chunk = np.load(stamp.file("notes.first_chunk.npy"))
+        self.shas = stamp.array("notes.sha256.npy")
+        self.modified = stamp.array("notes.modified.npy")
+        self.languages = stamp.array("notes.language.npy")
+        self.surfaces = stamp.array("chunks.surface.npy")
+        self.first_chunk = stamp.array("notes.first_chunk.npy")
         self.problems = [
             NoteProblem(p["note"], p["code"], p["message"], p["line"])
             for p in read_json(stamp.file("problems.json"))
@@ -289,7 +317,8 @@ class _Writer:
         else:
             self._report.added += 1
         language = self._main_language if note.language == "und" else note.language
-        return lexical_note(note.path, note.title, note.aliases, note.tags, language, chunks)
+        names = (*note.tags, *property_texts(note.frontmatter))
+        return lexical_note(note.path, note.title, note.aliases, names, language, chunks)
 
     def _copy(self, read: _Read, same: bool) -> None:
         old, ordinal = self._previous, read.previous
@@ -387,11 +416,14 @@ def lexical_note(
     path: str,
     title: str,
     aliases: Sequence[str],
-    tags: Sequence[str],
+    names: Sequence[str],
     language: str,
     chunks: Sequence[Chunk],
 ) -> LexicalNote:
-    """What a lexical index learns of a note: terms by field, in the note's language."""
+    """What a lexical index learns of a note: terms by field, in the note's language.
+
+    names: its tags and what its properties say.
+    """
 
     def all_terms(texts: Sequence[str]) -> tuple[str, ...]:
         return tuple(term for text in texts for term in terms(text, language))
@@ -400,7 +432,7 @@ def lexical_note(
         key=key64(path),
         title=all_terms((title,)),
         aliases=all_terms(aliases),
-        tags=all_terms(tags),
+        tags=all_terms(names),
         path=all_terms((path[:-3],)),
         chunks=tuple(
             LexicalChunk(
@@ -416,14 +448,13 @@ def lexical_note(
 def lexical_notes(stamp: Stamp) -> Iterator[LexicalNote]:
     """All of a generation, for an index that is not kept on disk."""
     notes, chunks = RecordFile(stamp, NOTES), RecordFile(stamp, CHUNKS)
-    first = np.load(stamp.file("notes.first_chunk.npy")).tolist()
+    first = stamp.array("notes.first_chunk.npy").tolist()
     main_language = stamp.values["main_language"]
     for ordinal, note in enumerate(notes.records()):
         own = [chunk_of(chunks.record(i)) for i in range(first[ordinal], first[ordinal + 1])]
         language = note["language"] if note["language"] != "und" else main_language
-        yield lexical_note(
-            note["file"], note["title"], note["aliases"], note["tags"], language, own
-        )
+        names = (*note["tags"], *property_texts(note["frontmatter"]))
+        yield lexical_note(note["file"], note["title"], note["aliases"], names, language, own)
 
 
 def _versions() -> dict[str, int]:

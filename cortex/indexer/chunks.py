@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import mmap
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -107,15 +108,32 @@ def chunk_of(record: Mapping[str, Json]) -> Chunk:
     )
 
 
+_NO_PROSE = frozenset({"title", "aliases", "alias", "tags", "tag", "id", "uid", "cssclass"})
+_ID_OR_DATE = re.compile(r"[\dT:.+Z-]*|\S{20,}|[a-z]+://\S*", re.IGNORECASE)
+MAX_PROPERTY_TEXTS = 50
+
+
+def property_texts(frontmatter: Mapping[str, Json]) -> list[str]:
+    """What a note's properties say in words: their texts, without ids, dates and addresses."""
+    texts: list[str] = []
+    for key, value in frontmatter.items():
+        if key.casefold() in _NO_PROSE:
+            continue
+        for item in value if isinstance(value, list) else [value]:
+            if isinstance(item, str) and not _ID_OR_DATE.fullmatch(item.strip()):
+                texts.append(item[:200])
+    return texts[:MAX_PROPERTY_TEXTS]
+
+
 class RecordFile:
     """A JSON Lines file whose records are found by ordinal or by key, without reading the rest."""
 
     def __init__(self, stamp: Stamp, name: str) -> None:
         stem = name.removesuffix(".jsonl")
         self._path = stamp.file(name)
-        self._offsets: Offsets = _array(stamp, f"{stem}.offsets.npy")
-        self.keys: Keys = _array(stamp, f"{stem}.keys.npy")
-        self._order: NDArray[np.uint32] = _array(stamp, f"{stem}.order.npy")
+        self._offsets: Offsets = stamp.array(f"{stem}.offsets.npy")
+        self.keys: Keys = stamp.array(f"{stem}.keys.npy")
+        self._order: NDArray[np.uint32] = stamp.array(f"{stem}.order.npy")
         self._sorted = self.keys[self._order] if len(self.keys) < 4096 else None
         with open(self._path, "rb") as file:
             # A mapping stays whole when the file is replaced or unlinked.
@@ -164,11 +182,3 @@ def write_arrays(folder: Path, name: str, offsets: Iterable[int], keys: Iterable
     np.save(folder / f"{stem}.offsets.npy", np.fromiter(offsets, dtype=np.uint64))
     np.save(folder / f"{stem}.keys.npy", array)
     np.save(folder / f"{stem}.order.npy", np.argsort(array, kind="stable").astype(np.uint32))
-
-
-def _array(stamp: Stamp, name: str) -> Any:
-    path = stamp.file(name)
-    try:
-        return np.load(path, mmap_mode="r") if path.stat().st_size > 1 << 20 else np.load(path)
-    except (ValueError, OSError):
-        raise Damaged(f"{path} is damaged; run: cortex index --force") from None

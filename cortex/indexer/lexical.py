@@ -15,6 +15,7 @@ import json
 import math
 import os
 import shutil
+import tempfile
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -194,6 +195,23 @@ class TantivyIndex:
         return self._notes.count
 
 
+@contextmanager
+def _lockable(folder: Path) -> Iterator[Path]:
+    """A folder with the same files in which tantivy may make its lock file.
+
+    Opening takes that lock even to read. Where the folder cannot be written, links to its files
+    in a passing folder serve; once open, the files stay open.
+    """
+    if os.access(folder, os.W_OK):
+        yield folder
+        return
+    with tempfile.TemporaryDirectory(prefix="cortex-") as place:
+        for entry in os.scandir(folder):
+            if not entry.name.endswith(".lock"):
+                os.symlink(os.path.abspath(entry.path), os.path.join(place, entry.name))
+        yield Path(place)
+
+
 class _Folder:
     """One tantivy index, open for reading. Entries have a key, and the key of their note."""
 
@@ -204,9 +222,10 @@ class _Folder:
         with _damage_is_unavailable():
             if not (folder / "meta.json").is_file():
                 raise FileNotFoundError("there is none")
-            index = tantivy.Index.open(str(folder))
-            index.config_reader(reload_policy="manual")  # no thread that watches the folder
-            self._searcher = index.searcher()
+            with _lockable(folder) as place:
+                index = tantivy.Index.open(str(place))
+                index.config_reader(reload_policy="manual")  # no thread that watches the folder
+                self._searcher = index.searcher()
         self._schema = index.schema
         self.count: int = self._searcher.num_docs
 
@@ -288,7 +307,9 @@ class _Folder:
 
     def _key_values(self, field: str, addresses: list[tantivy.DocAddress]) -> list[int]:
         values = self._searcher.fast_field_values(field, addresses)
-        return cast("list[int]", values)  # both fields are of whole numbers that no entry lacks
+        if None in values:  # no entry lacks a key, unless the file lost it
+            raise Unavailable("bm25", "the keyword index is damaged; run: cortex index --force")
+        return cast("list[int]", values)
 
     def _only(self, query: tantivy.Query, notes: Collection[int]) -> tantivy.Query:
         make, must = self._tantivy.Query, self._tantivy.Occur.Must

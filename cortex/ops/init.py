@@ -74,6 +74,14 @@ def init(
         )
     else:
         actions = []
+    inside = os.path.relpath(os.path.realpath(config_path.parent), os.path.realpath(vault))
+    if not inside.startswith("..") and not any(
+        part.startswith(".") and part != "." for part in inside.split(os.sep)
+    ):
+        raise UsageError(
+            f"the config {config_path} would lie inside the vault, with all that is built; "
+            "give --config a place outside it, or in a hidden folder of it"
+        )
     verb: Literal["keep", "write"] = "keep" if config_is_there else "write"
     actions.append(Action(verb, config_path, "the config"))
     if not dry_run:

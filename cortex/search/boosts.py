@@ -18,7 +18,9 @@ _LINK_HEADINGS = frozenset(
         *("link", "links", "links / related", "related", "relation", "relations", "reference"),
         *("references", "see also", "weblinks", "verweise", "siehe auch", "verwandt"),
         *("verwandtes", "referenzen", "quellen", "liens", "voir aussi", "enlaces", "véase también"),
-        *("関連", "参考", "相关", "链接", "参见"),
+        *("bibliography", "sources", "further reading", "external links", "literatur", "sources"),
+        *("関連", "参考", "参照", "相关", "相关笔记", "相关链接", "链接", "参见", "参考文献"),
+        *("参考资料", "延伸阅读", "關聯", "參考資料"),
     )
 )
 _LINK_WORDS = re.compile(
@@ -26,7 +28,9 @@ _LINK_WORDS = re.compile(
     re.IGNORECASE,
 )
 _LINK = re.compile(r"!?\[\[[^\[\]\n]*\]\]|\[[^\[\]\n]*\]\([^()\n]*\)")
-_BULLET_LINK = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+(?:\[[ xX]\]\s+)?!?\[\[.*\]\]")
+_BULLET_LINK = re.compile(
+    r"^\s*(?:[-*+]|\d+[.)])\s+(?:\[[ xX]\]\s+)?(?:!?\[\[.*\]\]|\[[^\]]*\]\([^)]*\))"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +81,12 @@ def factors(
 
 
 def link_list_reason(chunk: Chunk) -> str | None:
-    """Why a chunk is hardly more than links to other notes; None if it is not."""
+    """Why a chunk is hardly more than links, or nothing at all; None if it is more."""
     if chunk.heading_path and " ".join(chunk.heading_path[-1].casefold().split()) in _LINK_HEADINGS:
         return "link_heading"
-    if "[[" not in chunk.text:
+    if not chunk.heading_path and chunk.text == chunk.title:
+        return "empty_note"
+    if "[[" not in chunk.text and "](" not in chunk.text:
         return None
     lines = [line for line in chunk.text.splitlines() if line.strip()]
     bullets = sum(1 for line in lines if _BULLET_LINK.match(line))

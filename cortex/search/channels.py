@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..embedder.vectors import ExactVectors
-from ..errors import Damaged
 from ..indexer.tokens import LexicalQuery
 from ..protocols import LexicalIndex, Vectors, VectorStore
 from ..state import Stamp
@@ -98,8 +97,7 @@ class DenseRanker:
         scores = self._vectors.scores(vector)
         if not len(scores.cosines):
             return Dense(self._keys, self._notes, np.zeros(0), 0.0, 0.0, 0.0)
-        own = (1 - NOTE_COSINE_SHARE) * scores.cosines.astype(np.float64)
-        mixed = own + NOTE_COSINE_SHARE * scores.note_cosines[scores.chunk_notes]
+        mixed = _mixed(scores.cosines, scores.note_cosines[scores.chunk_notes])
         first = np.flatnonzero(np.r_[True, np.diff(scores.chunk_notes) > 0])
         by_note = np.maximum.reduceat(mixed, first)
         keys, notes, ordered = self._keys, self._notes, mixed[self._order]
@@ -115,15 +113,21 @@ class DenseRanker:
         return Dense(keys, notes, ordered, mean, best, trust)
 
     def _approximate(self, vector: Vectors, limit: int, allowed: Collection[int] | None) -> Dense:
+        """The notes that an approximate store finds nearest, scored as exactly as the others."""
         assert self._store is not None
-        found = sorted(self._store.nearest(vector, limit, allowed))
-        keys = np.array([chunk for chunk, _, _ in found], dtype=np.uint64)
-        notes = np.array([note for _, note, _ in found], dtype=np.uint64)
-        scores = np.array([cosine for _, _, cosine in found], dtype=np.float64)
+        found = {note for _, note, _ in self._store.nearest(vector, limit, allowed)}
+        keys, notes, cosines, note_cosines = self._vectors.scores_of(vector, found)
+        order = np.argsort(keys, kind="stable")
+        scores = _mixed(cosines, note_cosines)[order]
         mean, spread = self._vectors.moments(vector)
         best = float(scores.max()) if len(scores) else 0.0
-        total = len(self._vectors.note_keys)
-        return Dense(keys, notes, scores, mean, best, _trust(total, best, mean, spread))
+        trust = _trust(len(self._vectors.note_keys), best, mean, spread)
+        return Dense(keys[order], notes[order], scores, min(mean, best), best, trust)
+
+
+def _mixed(cosines: NDArray[np.float32], note_cosines: NDArray[np.float32]) -> NDArray[np.float64]:
+    own = (1 - NOTE_COSINE_SHARE) * cosines.astype(np.float64)
+    return own + NOTE_COSINE_SHARE * note_cosines
 
 
 def _trust(notes: int, best: float, mean: float, spread: float) -> float:
@@ -158,13 +162,7 @@ class LinkGraph:
     @classmethod
     def open(cls, stamp: Stamp) -> LinkGraph:
         def load(name: str) -> Any:
-            path = stamp.file(f"adj_{name}.npy")
-            try:
-                return (
-                    np.load(path, mmap_mode="r") if path.stat().st_size > 1 << 20 else np.load(path)
-                )
-            except (ValueError, OSError):
-                raise Damaged(f"{path} is damaged; run: cortex graph build") from None
+            return stamp.array(f"adj_{name}.npy")
 
         return cls(
             load("src"), load("ptr"), load("dst"), load("weight"), load("kind"), stamp.built_from

@@ -4,19 +4,28 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ..indexer.tokens import LexicalQuery, spans
+from ..indexer.tokens import LexicalQuery, spans, terms
 from ..types import Chunk
 
 SNIPPET_CHARS = 240
+# Below this the best hit answers nothing: chosen on questions put to their own vault and to
+# others (ARCHITECTURE.md, "Evidence").
+MIN_EVIDENCE = 0.5
+MIN_EVIDENCE_WORDS_ONLY = 0.34  # without vectors, a share of the question's words
 
 
 @dataclass(frozen=True, slots=True)
 class Matched:
     share: float  # of the question's words, weighted by how rare they are; 0 to 1
     spans: tuple[tuple[int, int], ...]  # of matching words in Chunk.text, in order
+
+
+def least_evidence(ran: Sequence[str]) -> float:
+    """What the best hit must show to be relevant, by the channels that ran."""
+    return MIN_EVIDENCE if "vector" in ran else MIN_EVIDENCE_WORDS_ONLY
 
 
 def word_weights(query: LexicalQuery, frequency: Mapping[str, int], notes: int) -> list[float]:
@@ -28,16 +37,26 @@ def word_weights(query: LexicalQuery, frequency: Mapping[str, int], notes: int) 
     return weights
 
 
-def match(query: LexicalQuery, weights: Sequence[float], chunk: Chunk, language: str) -> Matched:
-    """Where the words of a query stand in a chunk, and how much of the query they are."""
+def match(
+    query: LexicalQuery,
+    weights: Sequence[float],
+    chunk: Chunk,
+    names: Iterable[str],
+    language: str,
+) -> Matched:
+    """Where the words of a query stand in a chunk, and how much of the query they are.
+
+    names: what else its note is found by: aliases, tags, path. They count, without a place.
+    """
     wanted: dict[str, list[int]] = {}
     for index, word in enumerate(query.words):
         for term in word.variants:
             wanted.setdefault(term, []).append(index)
     found: set[int] = set()
     places: list[tuple[int, int]] = []
-    for term, _, _ in spans(chunk.place, language):
-        found.update(wanted.get(term, ()))
+    for name in (chunk.place, *names):
+        for term in terms(name, language):
+            found.update(wanted.get(term, ()))
     for term, start, end in spans(chunk.text, language):
         if term in wanted:
             found.update(wanted[term])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -64,7 +65,7 @@ class Filters:
             if any(isinstance(item, (dict, list, tuple)) for item in items):
                 faults.append(f"{given}: give a value or a list of values, not {value!r}")
             elif key in _LISTS or key in _SETS:
-                texts = tuple(_text(item) for item in items)
+                texts = tuple(text for text in map(_text, items) if text.strip("! "))
                 if texts:
                     lists[key] = lists.get(key, ()) + texts
             elif key in _RANGES:
@@ -127,7 +128,11 @@ class Filters:
 
     def unknown_properties(self, notes: Iterable[Mapping[str, Json]]) -> list[str]:
         """Properties asked for that no note has."""
-        left = set(self.properties)
+        left = {
+            key
+            for key, wanted in self.properties.items()
+            if any(not str(want).startswith("!") for want in wanted)
+        }
         for note in notes:
             left = {key for key in left if _lookup(note["frontmatter"], key) is _ABSENT}
             if not left:
@@ -194,7 +199,7 @@ def _same(held: Json, want: Json) -> bool:
 def _text(value: Json) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
-    return str(value).strip().casefold()
+    return unicodedata.normalize("NFC", str(value)).strip().casefold()
 
 
 def _date(value: Json) -> dt.date | None:
@@ -203,19 +208,16 @@ def _date(value: Json) -> dt.date | None:
 
 
 def _in_folder(path: str, folder: str) -> bool:
-    folder = folder.strip("/")
-    return not folder or path.casefold().startswith(folder + "/")
+    folder = folder.removeprefix("./").strip("/")
+    return folder in ("", ".") or _text(path).startswith(folder + "/")
 
 
 def _has_tag(tags: Iterable[str], tag: str) -> bool:
     tag = tag.lstrip("#").strip("/")
-    return any(own.casefold() == tag or own.casefold().startswith(tag + "/") for own in tags)
+    return any(own == tag or own.startswith(tag + "/") for own in map(_text, tags))
 
 
 def _links_to(targets: Iterable[str], target: str) -> bool:
-    wanted = target.strip("[]").removesuffix(".md")
-    return any(
-        own.casefold().removesuffix(".md") == wanted
-        or own.casefold().removesuffix(".md").endswith("/" + wanted)
-        for own in targets
-    )
+    wanted = re.split(r"[|#]", target.strip("[]"))[0].strip().removesuffix(".md")
+    names = (_text(own).removesuffix(".md") for own in targets)
+    return any(own == wanted or own.endswith("/" + wanted) for own in names)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import Damaged, Unavailable, UsageError
-from ..indexer.chunks import CHUNKS, NOTES, RecordFile, chunk_of
+from ..indexer.chunks import CHUNKS, NOTES, RecordFile, chunk_of, property_texts
 from ..indexer.tokens import LexicalQuery, query_terms, terms
 from ..protocols import LexicalIndex, Vectors
 from ..state import Stamp
@@ -29,12 +29,14 @@ from .channels import (
     rank_lexical,
     title_share,
 )
-from .evidence import match, snippet, word_weights
+from .evidence import least_evidence, match, snippet, word_weights
 from .filters import Filters
 from .fusion import ChannelScores, fuse
 
 MAX_QUERY_CHARS = 20_000  # of a question that is embedded; words are taken from all of it
 TITLES_LOOKED_AT = 40  # of the best notes: does the query name one?
+MIN_GAIN_SHARE = 0.1  # of the best gain by links, for a place in an ordinal ranking
+INHERITED_EVIDENCE = 0.7  # of a note's, by what it lifted
 MIN_POOL = 100  # notes that each channel ranks, at least
 
 
@@ -58,7 +60,7 @@ class Corpus:
         self.stamp = stamp
         self.chunks = RecordFile(stamp, CHUNKS)
         self.notes = RecordFile(stamp, NOTES)
-        self.first_chunk = np.load(stamp.file("notes.first_chunk.npy"))
+        self.first_chunk = stamp.array("notes.first_chunk.npy")
         main: str = stamp.values["main_language"]
         self._main_language = main
         found = (main if code == "und" else code for code in stamp.values["languages"])
@@ -71,7 +73,7 @@ class Corpus:
 
     def array(self, name: str) -> Any:
         """An array that the index keeps beside its records."""
-        return np.load(self.stamp.file(name))
+        return self.stamp.array(name)
 
     def note(self, ordinal: int) -> dict[str, Json]:
         if ordinal not in self._note_cache:
@@ -126,10 +128,12 @@ class Searcher:
         unknown = [name for name in wanted if name not in CHANNELS]
         if unknown:
             raise UsageError(f"no channel {unknown[0]!r}; there are {', '.join(CHANNELS)}")
+        if "bm25" not in wanted and "vector" not in wanted:
+            raise UsageError("graph goes on from what bm25 or vector found; name one of them too")
         if query.top_k < 1:
             raise UsageError(f"top_k must be at least 1, not {query.top_k}")
         clock = _Clock()
-        run = _Run(self, query, wanted)
+        run = _Run(self, query, wanted, named_by_caller=channels is not None)
         allowed, warnings = self._allowed(filters)
         clock.lap("filter")
         lexical = run.attempt("bm25", lambda: self._rank_lexical(run, allowed))
@@ -142,6 +146,8 @@ class Searcher:
         fused = self._fuse(run, candidates, gains, lexical, dense)
         hits = self._finish(run, fused, candidates, gains, lexical, filters, boosts)
         clock.lap("rank")
+        if hits and max(hit.evidence for hit in hits) < least_evidence(run.ran):
+            warnings.append("nothing matches well; these are the nearest")
         return SearchResult(
             query=query.text,
             hits=tuple(hits),
@@ -159,11 +165,12 @@ class Searcher:
         corpus = self._corpus
         notes = [corpus.note(ordinal) for ordinal in range(len(corpus.notes))]
         unknown = filters.unknown_properties(notes)
-        warnings = [f"no note has the property {name!r}, so no note matches" for name in unknown]
+        warnings = [f"no note has the property {name!r}, so it matches none" for name in unknown]
         keys = corpus.notes.keys.tolist()
-        return {
-            key for key, note in zip(keys, notes, strict=True) if filters.matches(note)
-        }, warnings
+        passed = {key for key, note in zip(keys, notes, strict=True) if filters.matches(note)}
+        if notes and not passed and not warnings:
+            warnings.append("no note passes the filters")
+        return passed, warnings
 
     def _rank_lexical(self, run: _Run, allowed: set[int] | None) -> Lexical:
         if isinstance(self._lexical, Unavailable):
@@ -233,10 +240,9 @@ class Searcher:
         self, run: _Run, candidates: dict[int, _Candidate], allowed: set[int] | None
     ) -> Gains:
         """Lift what the best notes link to, and notes that the query names; add their chunks."""
-        if isinstance(self._graph, Unavailable):
-            graph, missing = _NO_LINKS, self._graph
-        else:
-            graph, missing = self._graph, None
+        graph = self._graph
+        if isinstance(graph, Unavailable):
+            raise graph
         lexical, dense = run.found.get("bm25"), run.found.get("vector")
         by_note: dict[int, float] = {}
         ordinal_of: dict[int, int] = {}
@@ -253,8 +259,6 @@ class Searcher:
         chosen = [self._best_chunk(i, dense) for i in ordinals[ordinals >= 0].tolist()]
         added = np.array([chunk for chunk in chosen if chunk is not None], dtype=np.int64)
         candidates.update(self._looked_at(added, lexical, dense))
-        if missing is not None:
-            run.unavailable.append(Missing(missing.what, missing.why))
         return gains
 
     def _best_chunk(self, note: int, dense: Dense | None) -> int | None:
@@ -275,7 +279,8 @@ class Searcher:
     ) -> dict[int, float]:
         """note key -> 0 to 1 of the best notes whose whole title stands in the query."""
         count = len(self._corpus.notes)
-        asked = {term for word in run.words.words for term in word.variants}
+        # A part of a compound (the "net" of ".NET") counts less than a word, and names nothing.
+        asked = {t for word in run.words.words if word.count >= 1 for t in word.variants}
         if not asked or count < 2 or isinstance(self._lexical, Unavailable):
             return {}
         frequency = self._lexical.document_frequency(asked)
@@ -328,6 +333,8 @@ class Searcher:
             }
             best = max(scores.values(), default=0.0)
             if best > 0:
+                if settings.rank == "ordinal":  # a place says nothing of how small a gain is
+                    scores = {i: s for i, s in scores.items() if s >= MIN_GAIN_SHARE * best}
                 shares = {i: score / best for i, score in scores.items()}
                 # The gains are in fused units already at the default weight of 0.2.
                 weight = settings.graph_weight / 0.2 * best
@@ -348,8 +355,7 @@ class Searcher:
     ) -> list[Hit]:
         """Boost the best of the fused, put a note's further chunks behind, and cut."""
         corpus, settings = self._corpus, self._settings
-        ranked = sorted(fused, key=lambda i: (-fused[i][0], i))
-        ranked = ranked[: max(4 * run.query.top_k, 60)]
+        ranked = self._spread_out(fused, candidates, max(4 * run.query.top_k, 60))
         boosted: list[tuple[float, int, dict[str, float], dict[str, Json], Chunk]] = []
         for ordinal in ranked:
             chunk = corpus.chunk(ordinal)
@@ -380,34 +386,52 @@ class Searcher:
         if final and settings.min_score > 0:
             final = [item for item in final if item[0] >= settings.min_score * final[0][0]]
         weights = self._word_weights(run)
-        hits = []
+        hits: list[Hit] = []
         for score, ordinal, factors, remarks, chunk in final[: run.query.top_k]:
             candidate = candidates[ordinal]
             record = corpus.note(candidate.note)
-            matched = match(run.words, weights, chunk, corpus.language(record))
+            said = property_texts(record["frontmatter"])
+            names = (*record["aliases"], *record["tags"], *said, record["file"][:-3])
+            matched = match(run.words, weights, chunk, names, corpus.language(record))
             excerpt, marks = snippet(chunk.text, matched.spans)
             if gains is not None and candidate.note_key in gains.notes:
                 if candidate.note_key in gains.named:
                     remarks["named"] = chunk.title
                 source = gains.linked_from.get(candidate.note_key)
-                if source is not None:
-                    at = int(corpus.notes.ordinals([source[0]])[0])
-                    remarks["linked_from"] = corpus.note(at)["file"] if at >= 0 else None
+                at = int(corpus.notes.ordinals([source[0]])[0]) if source is not None else -1
+                if source is not None and at >= 0:
+                    remarks["linked_from"] = corpus.note(at)["file"]
                     remarks["link_kind"] = source[1]
             total, trace = fused[ordinal]
             hits.append(
                 Hit(
                     chunk=chunk,
                     score=score,
-                    trace=Trace(trace, total, factors, remarks),
+                    trace=Trace(trace, settings.rrf_k, total, factors, remarks),
                     snippet=excerpt,
                     matches=marks,
+                    text_matches=matched.spans,
                     evidence=matched.share + max(candidate.cosine or 0.0, 0.0),
                     meta=record["frontmatter"],
                     modified=record["modified"],
                 )
             )
-        return hits
+        return _with_inherited_evidence(hits)
+
+    def _spread_out(
+        self,
+        fused: Mapping[int, tuple[float, dict[str, Any]]],
+        candidates: Mapping[int, _Candidate],
+        limit: int,
+    ) -> list[int]:
+        """The `limit` best, a note's n-th chunk at 1/n of its score: no note crowds the rest."""
+        seen: dict[int, int] = {}
+        shares: dict[int, float] = {}
+        for ordinal in sorted(fused, key=lambda i: (-fused[i][0], i)):
+            note = candidates[ordinal].note
+            seen[note] = seen.get(note, 0) + 1
+            shares[ordinal] = fused[ordinal][0] / seen[note]
+        return sorted(shares, key=lambda i: (-shares[i], i))[:limit]
 
     def _word_weights(self, run: _Run) -> list[float]:
         if isinstance(self._lexical, Unavailable):
@@ -415,6 +439,23 @@ class Searcher:
         asked = {term for word in run.words.words for term in word.variants}
         frequency = self._lexical.document_frequency(asked)
         return word_weights(run.words, frequency, self._lexical.note_count)
+
+
+def _with_inherited_evidence(hits: list[Hit]) -> list[Hit]:
+    """Give a hit that links brought in a part of the evidence of the note that brought it."""
+    own: dict[str, float] = {}
+    for hit in hits:
+        own[hit.chunk.note] = max(own.get(hit.chunk.note, 0.0), hit.evidence)
+    passed = []
+    for hit in hits:
+        source = hit.trace.notes.get("linked_from")
+        graph = hit.trace.channels.get("graph")
+        if source in own and graph is not None and hit.trace.fused > 0:
+            share = graph.contribution / hit.trace.fused
+            inherited = INHERITED_EVIDENCE * share * own[source]
+            hit = replace(hit, evidence=max(hit.evidence, inherited))
+        passed.append(hit)
+    return passed
 
 
 @dataclass(slots=True)
@@ -428,13 +469,16 @@ class _Candidate:
 class _Run:
     """One query on its way through the pipeline."""
 
-    def __init__(self, searcher: Searcher, query: Query, wanted: tuple[str, ...]) -> None:
+    def __init__(
+        self, searcher: Searcher, query: Query, wanted: tuple[str, ...], *, named_by_caller: bool
+    ) -> None:
+        self._named_by_caller = named_by_caller
         self._settings = searcher._settings
         self.query = query
         self.wanted = wanted
         self.pool = min(
             max(query.top_k * self._settings.fetch_multiplier, MIN_POOL),
-            max(len(searcher.corpus.notes), 1),
+            max(len(searcher.corpus.chunks), 1),
         )
         self.words: LexicalQuery = query_terms(query.text, searcher.corpus.languages)
         self.ran: list[str] = []
@@ -443,7 +487,12 @@ class _Run:
 
     def attempt(self, channel: str, rank: Callable[[], Any]) -> Any:
         """What a channel answers; None if it is off or cannot run, which is then reported."""
-        if channel not in self.wanted or not self._weight(channel):
+        if channel not in self.wanted:
+            return None
+        if not self._weight(channel):
+            if self._named_by_caller:
+                why = f"search.{channel}_weight is 0; give it a weight in the config"
+                self.unavailable.append(Missing(channel, why))
             return None
         try:
             self.found[channel] = rank()
@@ -451,8 +500,7 @@ class _Run:
             why = error.why if isinstance(error, Unavailable) else str(error)
             self.unavailable.append(Missing(channel, why))
             return None
-        if not any(missing.what == channel for missing in self.unavailable):
-            self.ran.append(channel)
+        self.ran.append(channel)
         return self.found[channel]
 
     def _weight(self, channel: str) -> float:
@@ -486,12 +534,3 @@ class _Clock:
         now = time.perf_counter()
         self.laps[name] = round((now - self._last) * 1000, 3)
         self._last = now
-
-
-_NO_LINKS = LinkGraph(
-    np.zeros(0, np.uint64),
-    np.zeros(1, np.int64),
-    np.zeros(0, np.uint64),
-    np.zeros(0, np.float32),
-    np.zeros(0, np.uint8),
-)

@@ -292,12 +292,11 @@ class _Shown:
         """What opens and closes the fence of a span that begins or ends inside one."""
         before = after = ""
         for code in self._around(span):
-            if code.start < span.start < code.end and span.start >= code.inner_start:
+            is_part = code.start < span.start < code.end and span.start >= code.inner_start
+            if is_part:
                 before = code.opening + "\n"
-            if code.start < span.end and (
-                span.end < code.end or (not code.closed and span.end >= code.end)
-            ):
-                after = "\n" + code.closing
+            if code.start < span.end and (span.end < code.end or code.runs_on):
+                after = "\n" + (code.closing if is_part else code.first_closing)
         return before, after
 
     def _around(self, span: _Span) -> Iterator[Code]:

@@ -78,14 +78,15 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """A fenced code block: its span, its opening line and what closes it."""
+    """A fenced code block: its span, and what opens and closes a part of it that stands alone."""
 
     start: int
     end: int
     inner_start: int  # after the opening line
-    opening: str
-    closing: str
-    closed: bool
+    opening: str  # for a part without the opening line; quoted if the block is
+    closing: str  # for such a part
+    first_closing: str  # for a part with the opening line: as far in as that is
+    runs_on: bool  # not closed, and nothing around it ends it
 
 
 @dataclass(slots=True)
@@ -219,10 +220,21 @@ def _note_hidden(body: Body, value: Any, text: str, start: int, end: int) -> Non
     elif value.value.fenced and value.value.fence_length <= _MAX_FENCE:
         index = bisect_right(body.lines, start)
         first_end = body.lines[index] if index < len(body.lines) else len(text)
-        closing = chr(value.value.fence_char) * value.value.fence_length
-        opening = closing + value.value.info[:_MAX_FENCE]
-        closed = bool(value.value.closed)
-        body.codes.append(Code(start, end, min(first_end, end), opening, closing, closed))
+        marks = chr(value.value.fence_char) * value.value.fence_length
+        before = text[body.lines[index - 1] : start]
+        quote = "> " * before.count(">")
+        inward = re.sub(r"[^\s>]", " ", before)  # list markers become the indent they ask for
+        body.codes.append(
+            Code(
+                start,
+                end,
+                min(first_end, end),
+                f"{quote}{marks}{value.value.info[:_MAX_FENCE]}",
+                f"{quote}{marks}",
+                f"{inward}{marks}",
+                not value.value.closed and not before.strip(),
+            )
+        )
 
 
 def _add_heading(body: Body, node: Any, start: int, end: int) -> None:

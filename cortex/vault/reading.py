@@ -117,8 +117,10 @@ def read_part(
         low, high = lines
         if low < 1 or high < low:
             raise UsageError(f"lines must be a range from 1 up, such as 10-20, not {low}-{high}")
-        if low > last:
+        if low > total:
             raise UsageError(f"{one_line(path)} has {total} lines; line {low} is beyond them")
+        if low > last or high < first:
+            raise UsageError(f"that section is lines {first}-{last} of the file, not {low}-{high}")
         first, last = max(first, low), min(last, high)
     start = starts[first - 1]
     end = starts[last] if last < len(starts) else len(text)
@@ -150,12 +152,11 @@ def _line_end(starts: Sequence[int], text: str, line: int) -> int:
 
 def _section(path: str, headings: Sequence[Heading], wanted: str, total: int) -> tuple[int, int]:
     """First and last line of the section under a heading; `A#B` and `A > B` name B under A."""
-    chain = [
-        part.strip().casefold() for part in wanted.replace(" > ", "#").split("#") if part.strip()
-    ]
+    parts = wanted.split(" > ") if " > " in wanted else wanted.split("#")
+    chain = [_folded(part.strip()) for part in parts if part.strip()]
     for index, heading in enumerate(headings):
-        names = [*(parent.casefold() for parent in heading.parents), heading.text.casefold()]
-        whole = heading.text.casefold() == wanted.strip().casefold()
+        names = [*map(_folded, heading.parents), _folded(heading.text)]
+        whole = names[-1] == _folded(wanted.strip())
         if whole or (chain and names[-1] == chain[-1] and _in_order(chain, names)):
             end = next(
                 (h.line - 1 for h in headings[index + 1 :] if h.level <= heading.level), total

@@ -30,6 +30,7 @@ class Scan:
     notes: list[FoundNote] = field(default_factory=list)  # sorted by path
     others: list[str] = field(default_factory=list)  # every other visible file, sorted: attachments
     problems: list[tuple[str, Problem]] = field(default_factory=list)  # (path, problem)
+    unreadable: list[str] = field(default_factory=list)  # folders; "" is the vault itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +90,7 @@ def _walk(
         try:
             entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
         except OSError as error:
+            found.unreadable.append(prefix)
             found.problems.append(
                 (prefix or ".", Problem("folder_unreadable", str(error.strerror)))
             )
