@@ -31,6 +31,8 @@ _ROOM_FOR_ANOTHER = 120  # tokens left over that are worth an excerpt of the nex
 
 _FRAME = re.compile(r"<(?=\s*/?\s*vault_context)", re.IGNORECASE)
 _MARKER = re.compile(r"\[(?=\^\d+\])")
+_MASK = "[redacted]"
+_UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\U000e0000-\U000e007f]")
 _STATICS_SHARE = 0.5  # of the budget that files in front may take while there are hits
 _SEAL = "Seal of the block before"
 
@@ -149,6 +151,9 @@ class _Masked:
 
     def text(self, hit: Hit) -> str:
         text, count = redact(hit.chunk.text)
+        for secret in hit.chunk.secrets:  # of which this chunk holds but a part
+            count += text.count(secret)
+            text = text.replace(secret, _MASK)
         self.counts[hit.chunk.id] = count
         return _sealed(escape(text))
 
@@ -157,8 +162,11 @@ class _Masked:
 
 
 def escape(text: str) -> str:
-    """Note text in which nothing reads as a mark of the frame or as a citation."""
-    return _MARKER.sub("[ ", _FRAME.sub("&lt;", text))
+    """Note text in which nothing reads as a mark of the frame or as a citation.
+
+    Control characters and invisible tag characters, which a reader would not see, are left out.
+    """
+    return _MARKER.sub("[ ", _FRAME.sub("&lt;", _UNSEEN.sub("", text)))
 
 
 def _arranged(blocks: Sequence[_Block]) -> list[_Block]:

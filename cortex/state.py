@@ -19,14 +19,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any
 
 from .errors import Busy, CortexError, Damaged
 from .files import sync_folder, write_json
 from .types import Json
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 REMEDY = {
     "index": "cortex index --force",
@@ -78,6 +78,8 @@ class Stamp:
         data = self.file(name).read_bytes()
         if zlib.crc32(data) != self.values["sums"].get(name):
             raise Damaged(f"{self.folder / name} is damaged; run: {REMEDY[self.kind]}")
+        import numpy as np
+
         array: NDArray[Any] = np.load(io.BytesIO(data))
         return array
 

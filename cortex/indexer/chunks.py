@@ -89,6 +89,7 @@ def chunk_record(chunk: Chunk) -> dict[str, Json]:
         "text": chunk.text,
         "tags": list(chunk.tags),
         "links": [link_record(link) for link in chunk.links],
+        **({"secrets": list(chunk.secrets)} if chunk.secrets else {}),
     }
 
 
@@ -105,6 +106,7 @@ def chunk_of(record: Mapping[str, Json]) -> Chunk:
         text=record["text"],
         tags=tuple(record["tags"]),
         links=tuple(link_of(link) for link in record["links"]),
+        secrets=tuple(record.get("secrets", ())),
     )
 
 

@@ -21,6 +21,7 @@ CHUNK_SHARE = 0.2  # of a chunk's own BM25 beside its note's
 NOTE_COSINE_SHARE = 0.4  # of the cosine to the note's mean vector beside the chunk's own
 SMALL_VAULT = 30  # notes; below that the spread of cosines says nothing of the vector channel
 SMALL_VAULT_TRUST = 0.7
+SMALL_VAULT_SPREAD = 0.25  # of cosine
 MIN_TRUST = 0.02  # so that a search by vectors alone always ranks
 TITLE_GAIN = 0.2  # for a note whose title the query names in full
 HOP_GAINS = (0.35, 0.175, 0.0875)  # for what the best notes link to, hop by hop
@@ -63,6 +64,7 @@ class Dense:
     mean: float  # of the notes' best scores
     best: float  # among the notes allowed
     trust: float  # 0 to 1.5: how far the best note stands out from the vault
+    least_spread: float = 0.0  # from the best to a score of 0; above 0 in small vaults
 
     def positions(self, chunks: NDArray[np.uint64]) -> NDArray[np.int64]:
         """Where each chunk key is in `keys`; -1 for one without a vector."""
@@ -74,10 +76,10 @@ class Dense:
 
     def calibrated(self, score: float) -> float:
         """A score in [0, 1]: 0 at the vault's mean, 1 for the best."""
-        spread = self.best - self.mean
+        spread = max(self.best - self.mean, self.least_spread)
         if spread <= 1e-9:
             return 1.0 if score >= self.best else 0.0
-        return min(max((score - self.mean) / spread, 0.0), 1.0)
+        return min(max(1 - (self.best - score) / spread, 0.0), 1.0)
 
 
 class DenseRanker:
@@ -110,7 +112,7 @@ class DenseRanker:
         trust = _trust(len(by_note), best, mean, spread)
         if len(ordered):  # of notes that a filter left, some may be below the vault's mean
             mean = min(mean, float(ordered.mean()))
-        return Dense(keys, notes, ordered, mean, best, trust)
+        return Dense(keys, notes, ordered, mean, best, trust, _least_spread(len(by_note)))
 
     def _approximate(self, vector: Vectors, limit: int, allowed: Collection[int] | None) -> Dense:
         """The notes that an approximate store finds nearest, scored as exactly as the others."""
@@ -122,12 +124,18 @@ class DenseRanker:
         mean, spread = self._vectors.moments(vector)
         best = float(scores.max()) if len(scores) else 0.0
         trust = _trust(len(self._vectors.note_keys), best, mean, spread)
-        return Dense(keys[order], notes[order], scores, min(mean, best), best, trust)
+        least = _least_spread(len(self._vectors.note_keys))
+        return Dense(keys[order], notes[order], scores, min(mean, best), best, trust, least)
 
 
 def _mixed(cosines: NDArray[np.float32], note_cosines: NDArray[np.float32]) -> NDArray[np.float64]:
     own = (1 - NOTE_COSINE_SHARE) * cosines.astype(np.float64)
     return own + NOTE_COSINE_SHARE * note_cosines
+
+
+def _least_spread(notes: int) -> float:
+    """In a vault of a few notes the mean is near the best: a hair between equals must stay one."""
+    return SMALL_VAULT_SPREAD if notes < SMALL_VAULT else 0.0
 
 
 def _trust(notes: int, best: float, mean: float, spread: float) -> float:
@@ -144,6 +152,7 @@ class Gains:
     notes: Mapping[int, float]
     named: Collection[int]  # notes whose title the query names
     linked_from: Mapping[int, tuple[int, str]]  # note -> (seed that gave most, kind of link)
+    supporters: Mapping[int, int]  # note -> how many of the best notes link to it
 
 
 @dataclass(slots=True)
@@ -203,6 +212,7 @@ class LinkGraph:
         for note, share in named.items():
             gains[note] = TITLE_GAIN * share * unit
         linked: dict[int, tuple[int, str]] = {}
+        supporters: dict[int, set[int]] = {}
         total = dict(scores)
         for note, gain in gains.items():
             total[note] = total.get(note, 0.0) + gain
@@ -217,13 +227,15 @@ class LinkGraph:
                 for target, weight, kind in zip(targets, weights, kinds, strict=True):
                     if allowed is not None and target not in allowed:
                         continue
+                    supporters.setdefault(target, set()).add(seed)
                     if force * weight > step.get(target, (0.0, 0, 0))[0]:
                         step[target] = (force * weight, seed, kind)
             for target, (value, seed, kind) in step.items():
                 total[target] = total.get(target, 0.0) + value
                 gains[target] = gains.get(target, 0.0) + value
                 linked.setdefault(target, (seed, self.kind_names[kind]))
-        return Gains(gains, frozenset(named), linked)
+        counts = {note: len(seeds) for note, seeds in supporters.items()}
+        return Gains(gains, frozenset(named), linked, counts)
 
 
 def title_share(title: Sequence[str], query: Collection[str], idf: Mapping[str, float]) -> float:

@@ -341,7 +341,17 @@ class Searcher:
                 if settings.rank == "ordinal":
                     weight = settings.graph_weight
                 channels.append(ChannelScores("graph", weight, scores, shares))
-        return fuse(channels, settings.rrf_k, settings.rank)
+        fused = fuse(channels, settings.rrf_k, settings.rank)
+        if gains is None or "vector" not in run.ran:
+            return fused
+        # What neither words nor vectors speak for needs more than one good note that links to it.
+        return {
+            i: found
+            for i, found in fused.items()
+            if found[1].keys() != {"graph"}
+            or candidates[i].note_key in gains.named
+            or gains.supporters.get(candidates[i].note_key, 0) > 1
+        }
 
     def _finish(
         self,

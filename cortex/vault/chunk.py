@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 
+from ..redaction import find
 from ..text import estimate_tokens, slug
 from ..types import Chunk, Note
 from .markdown import Block, Body, Code
@@ -26,6 +27,9 @@ MAX_TOKENS = 400  # of one chunk's text, by text.estimate_tokens
 
 _HARD_CHARS = 300  # a run without any border is cut at this many characters, at least
 _BORDER_HASH_CHARS = 64
+_LEAST_SECRET = 6  # characters of a line of one
+# What can be long enough to be cut: key blocks, tokens of JSON, any long unbroken run.
+_MAY_SPAN = re.compile(r"-----(?:BEGIN|END)|eyJ|[A-Za-z0-9+/_=.-]{120}")
 _FENCE_TOKENS = 40  # kept free for the fences around a part of a code block
 _MOST_EAGER = 2  # how often borders are made likelier before pieces are just filled up
 _SENTENCE_END = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+|(?<=[。！？｡])[」』”’）]*")
@@ -43,6 +47,7 @@ def chunk_note(note: Note, body: Body) -> list[Chunk]:
     """The chunks of a note, in document order; one stub for a note without a body."""
     shown = _Shown(note, body)
     chunks: list[Chunk] = []
+    secrets = [(f.start, f.end) for f in find(note.text)] if _MAY_SPAN.search(note.text) else []
     identities: dict[str, int] = {}
     for heading_path, span, headings in _sections(note, body):
         for piece in _pieces(note.text, span, headings, body, shown):
@@ -74,6 +79,7 @@ def chunk_note(note: Note, body: Body) -> list[Chunk]:
                     links=tuple(link for at, link in body.links if piece.start <= at < piece.end)
                     if body.links
                     else (),
+                    secrets=_cut_secrets(note.text, piece, secrets),
                 )
             )
     return chunks
@@ -100,6 +106,18 @@ def _sections(note: Note, body: Body) -> Iterator[tuple[tuple[str, ...], _Span, 
             continue  # it goes with its first subsection, whose heading path names it
         yield (*heading.parents, heading.text), _Span(start, stop), lines
         start, lines = stop, []
+
+
+def _cut_secrets(text: str, span: _Span, secrets: Sequence[tuple[int, int]]) -> tuple[str, ...]:
+    """The lines, in a span, of secrets that a border cuts: a part is not known by its looks."""
+    lines: dict[str, None] = {}
+    for start, end in secrets:
+        if start < span.end and end > span.start and (start < span.start or end > span.end):
+            for line in text[max(start, span.start) : min(end, span.end)].splitlines():
+                part = line.strip("> \t")
+                if len(part) >= _LEAST_SECRET:
+                    lines[part] = None
+    return tuple(lines)
 
 
 def _first_visible(text: str, span: _Span) -> int:

@@ -126,6 +126,7 @@ def parse_body(text: str, body_start: int) -> Body:
         return min(starts[line] + position.column - (0 if after else 1), len(text))
 
     masks: list[tuple[int, int]] = []
+    paragraphs: list[tuple[int, int]] = []
     stack: list[tuple[Any, list[Block], int]] = [
         (child, body.blocks, 0) for child in reversed(tree.children)
     ]
@@ -138,6 +139,8 @@ def parse_body(text: str, body_start: int) -> Body:
                 _kind(value), starts[min(node.sourcepos.start.line, len(starts)) - 1], end
             )
             siblings.append(block)
+            if isinstance(value, comrak.Paragraph):
+                paragraphs.append((start, end))
             if isinstance(value, _MASKED_BLOCKS):
                 masks.append((start, end))
                 _note_hidden(body, value, text, start, end)
@@ -160,6 +163,11 @@ def parse_body(text: str, body_start: int) -> Body:
 
     masks.sort()
     visible = _masked(text, body_start, masks)
+    if "%%" in visible:
+        hidden = list(_comments_over_lines(visible, body_start, paragraphs))
+        body.comments.extend(hidden)
+        masks = sorted([*masks, *hidden])
+        visible = _masked(text, body_start, masks)
     wiki = list(_wikilinks(visible, body_start, body))
     body.links.extend((start, link) for start, _, link in wiki)
     body.links.sort(key=lambda pair: pair[0])
@@ -184,21 +192,25 @@ def _parse(source: str) -> tuple[Any, str]:
     """The tree of a body in which an unclosed `%%` hides nothing."""
     while True:
         tree = comrak.parse_document(source, _EXTENSIONS, _PARSING)
-        unclosed = next(
-            (
-                child
-                for child in reversed(tree.children)
-                if isinstance(child.node_value, comrak.MultilineComment)
-                and not child.node_value.value.closed
-            ),
-            None,
-        )
+        unclosed = _unclosed_comment(tree) if "%%" in source else None
         if unclosed is None:
             return tree, source
         starts = line_starts(source)
         at = starts[unclosed.sourcepos.start.line - 1] + unclosed.sourcepos.start.column - 1
         at = source.index("%%", at)
         source = source[:at] + "xx" + source[at + 2 :]  # same length, so positions stay
+
+
+def _unclosed_comment(tree: Any) -> Any:
+    stack = [tree]
+    while stack:
+        node = stack.pop()
+        value = node.node_value
+        if isinstance(value, comrak.MultilineComment) and not value.value.closed:
+            return node
+        if isinstance(value, (comrak.Document, *_CONTAINERS)):
+            stack.extend(node.children)
+    return None
 
 
 def _kind(value: Any) -> Literal["heading", "code", "table", "text", "container"]:
@@ -285,6 +297,20 @@ def _masked(text: str, body_start: int, masks: Sequence[tuple[int, int]]) -> str
     return "".join(pieces)
 
 
+def _comments_over_lines(
+    visible: str, body_start: int, paragraphs: Sequence[tuple[int, int]]
+) -> Iterator[tuple[int, int]]:
+    """Comments that begin and end in one paragraph, on different lines: the parser leaves those."""
+    for start, end in paragraphs:
+        at = visible.find("%%", start - body_start, end - body_start)
+        while at >= 0:
+            close = visible.find("%%", at + 2, end - body_start)
+            if close < 0:
+                break
+            yield body_start + at, body_start + close + 2
+            at = visible.find("%%", close + 2, end - body_start)
+
+
 def _wikilinks(visible: str, body_start: int, body: Body) -> Iterator[tuple[int, int, Link]]:
     """(start, end, link) of each wikilink and embed, in order, in time linear in the text."""
     at = visible.find("[[")
@@ -335,7 +361,7 @@ def wikilink(
 
 def _markdown_link(value: Any, node: Any, line: int) -> Link | None:
     url = value.value.url
-    if not url or _SCHEME.match(url) or url.startswith("//"):
+    if not url or _SCHEME.match(url) or url.startswith(("//", "?")):
         return None
     target, mark, subpath = url.partition("#")
     target, subpath = unquote(target).strip(), unquote(subpath).strip()

@@ -63,6 +63,8 @@ def locate(
             if real.startswith(base.rstrip(os.sep) + os.sep):
                 wanted = os.path.relpath(real, base).replace(os.sep, "/")
                 break
+        else:
+            wanted = wanted.lstrip("/")  # as in a link, where "/" is the vault's root
     path = posixpath.normpath(wanted)
     if path.startswith(("../", "/")) or path == "..":
         raise UsageError("that path leads out of the vault; give a path inside it, or a name")

@@ -38,7 +38,8 @@ class FolderRules:
     """`vault.include_folders` and `exclude_folders`: globs over folders, from the vault's root.
 
     A bare name is that folder at the root, `**/name` one anywhere, `a/*/b` a level of any name. A
-    folder carries all below it; "." stands for the notes at the root. Excluding wins.
+    folder carries all below it; "." stands for the notes at the root. A rule may name notes too:
+    `private.md`, `**/*.draft.md`. Excluding wins.
     """
 
     include: tuple[str, ...] = ()
@@ -46,10 +47,10 @@ class FolderRules:
 
     def takes(self, path: str) -> bool:
         """Whether the note at `path` is to be indexed."""
-        folders = _ancestors(path)
-        if any(_matches(rule, folders) for rule in self.exclude):
+        places = (*_ancestors(path), path)
+        if any(_matches(rule, places) for rule in self.exclude):
             return False
-        return not self.include or any(_matches(rule, folders) for rule in self.include)
+        return not self.include or any(_matches(rule, places) for rule in self.include)
 
 
 def scan(vault: Path, rules: FolderRules, *, follow_outside: bool = False) -> Scan:
@@ -142,9 +143,9 @@ def _ancestors(path: str) -> tuple[str, ...]:
     return tuple("/".join(parts[: count + 1]) for count in range(len(parts))) or (".",)
 
 
-def _matches(rule: str, folders: Sequence[str]) -> bool:
+def _matches(rule: str, places: Sequence[str]) -> bool:
     pattern = _compiled(rule)
-    return any(pattern.fullmatch(folder) for folder in folders)
+    return any(pattern.fullmatch(place) for place in places)
 
 
 @lru_cache(maxsize=1024)
