@@ -80,7 +80,7 @@ def snippet(
 
     def add(part: str) -> None:
         nonlocal length
-        folded = re.sub(r"\s+", " ", part)
+        folded = re.sub(r"[\s\x00-\x1f\x7f-\x9f]+", " ", part)
         if folded.startswith(" ") and (not pieces or pieces[-1].endswith(" ")):
             folded = folded[1:]
         if folded:
