@@ -63,12 +63,12 @@ _PREFIXED = re.compile(
         | A(?:KIA|SIA|BIA|CCA)[A-Z0-9]{16,}
         | AIza[A-Za-z0-9_\-]{30,} | ya29\.[A-Za-z0-9_\-]{16,} | GOCSPX-[A-Za-z0-9_\-]{16,}
         | npm_[A-Za-z0-9]{30,} | pypi-[A-Za-z0-9_\-]{40,} | hf_[A-Za-z0-9]{20,}
-        | (?:r8|gsk|figd|glsa|sntrys|dckr_pat|shp(?:at|ca|pa|ss)|lin_api|ntn|dop_v1|doo_v1)
+        | (?:r8|gsk|figd|glsa|sntrys|sbp|sb_secret|dckr_pat|shp(?:at|ca|pa|ss)|lin_api|ntn|dop_v1|doo_v1)
           _[A-Za-z0-9_]{20,}
         | (?:xai|pplx|tvly|nvapi|PMAK|sq0(?:csp|atp)|rnd|fly)-[A-Za-z0-9_\-]{20,}
         | (?:[sr]k|pk)_(?:live|test|prod)_[A-Za-z0-9]{10,} | whsec_[A-Za-z0-9+/]{16,}
         | SG\.[A-Za-z0-9_\-]{16,}\.[A-Za-z0-9_\-]{16,}
-        | key-[0-9a-f]{32} | dapi[0-9a-f]{32}
+        | AT[AC]TT3[A-Za-z0-9_\-]{16,} | key-[0-9a-f]{32} | dapi[0-9a-f]{32}
         | AGE-SECRET-KEY-1[A-Z0-9]{20,}
         | (?P<token> eyJ[A-Za-z0-9_\-]{8,}\.[A-Za-z0-9_\-]{8,}
         | [0-9]{8,10}:AA[A-Za-z0-9_\-]{30,}
@@ -93,22 +93,29 @@ _BEARER = re.compile(
 _USER_OPTION = re.compile(r"(?:(?<=\s)|^)(?:-u|--user)[ \t=]{1,3}[^\s:\"']{1,64}:([^\s\"']{6,})")
 _ASSIGNED = re.compile(
     r"""(?:
-      (?P<password> pass(?:word|wd|phrase|code) | pwd | passwort | kennwort | contraseña
-        | mot\ de\ passe | пароль | 密码 | 密碼 | 口令 | パスワード | 비밀번호 )
+      (?P<password> passw[o0]rd | pass(?:wd|phrase|code) | pwd | passwort | kennwort | contraseña
+        | mot\ de\ passe | пароль | 密码 | 密碼 | 口令 | パスワード | 비밀번호
+        | (?: (?<![^\W\d_]) | (?-i: (?<=[a-z])(?=P) ) ) (?P<short> pass | pw ) )
     | secret | token | credentials? | api[_\-\ ]?key | apikey
     | (?:access|account|private|encryption|signing|auth|master|license|sharedaccess)[_\-\ ]?key
     )
     (?P<rest> (?:[_\-][a-z0-9_\-]{1,24})? )
-    ["'`*_)]{0,4} [ \t]{0,4} (?: :=|=>|==?|[:：|] ) [*_]{0,3} [ \t]{0,4}
+    (?(password) (?P<words> (?: \ [\w.'&/()\-]{0,23}[\w)] ){0,3} ) )
+    ["'`*_)]{0,4} [ \t]{0,4}
+    (?: (?: :=|=>|==?|[:：|] ) [*_]{0,3} [ \t]{0,4}
+      | [:：] [*_]{0,3} (?P<below> (?: [ \t]{0,4} (?:\r\n|\n|\r) [ \t>]{0,12} ){1,2}
+        (?: (?:[*+\-]|\d{1,2}[.)]) [ \t]{1,4} | `{3}\w{0,12}(?:\r\n|\n|\r)[ \t>]{0,12} )?
+        [*_]{0,3} )
+      | (?(password) (?P<is> (?<=\ ) (?:is|was|ist|lautet) (?:\ ?[:：=])? \ {1,4} ) | (?!) ) )
     (?: (?P<quote>["'`]) (?P<quoted> [^"'`\r\n]{4,400} ) (?P=quote)
       | (?P<bare> [^\s"'`|<>;]{4,400} ) )""",
     re.VERBOSE | re.IGNORECASE,
 )
 _MAX_VALUE = 400  # what is looked at of a value; it is masked to its end
 _BARE = re.compile(r"[^\s\"'`|<>;]*")
-# `token_count = ...` names no token.
+# `token_count = ...` names no token, `password manager: ...` no password.
 _NO_SECRET = re.compile(
-    r"(?i)[_\-](?:models?|types?|names?|urls?|uri|endpoint|files?|paths?|counts?|limits?|budgets?"
+    r"(?i)[_\-\ ](?:models?|managers?|apps?|tools?|hash|hint|rules?|reset|types?|names?|urls?|uri|endpoint|files?|paths?|counts?|limits?|budgets?"
     r"|sizes?|length|max|min|env|prefix|pattern|policy|at|on|date|expir\w*|ttl|changed|updated)$"
 )
 
@@ -154,20 +161,52 @@ def _assigned(text: str) -> Iterator[Finding]:
         quoted = match["quoted"]
         start, end = match.span("bare" if quoted is None else "quoted")
         at = start  # a value that is none may hold the next name
-        if _NO_SECRET.search(match["rest"]):
+        if _NO_SECRET.search(match["rest"] + (match["words"] or "")):
             continue
         value = text[start:end]
+        if match["below"] and (value.endswith((":", "：")) or not _LINE_END.match(text, end)):
+            continue
         if quoted is None:
             if value[0] not in "([{":
                 value = value.rstrip(".,:)]}*\\")
             if text[max(0, match.start() - 1) : match.start()] in ("?", "&"):
                 value = re.split("[&#)]", value, maxsplit=1)[0]  # a parameter of an address
-        is_password = match["password"] is not None
-        if _is_secret(value, 6 if is_password else 12):
+        if match["password"] is None:
+            is_secret = _is_secret(value, 12)
+        elif match["short"] or match["words"] or match["is"]:
+            is_secret = _is_noted_password(match, value)
+        else:
+            is_secret = _is_secret(value, 6) or (not match["rest"] and _is_code(value))
+        if is_secret:
             at = start + len(value)
             if len(value) == _MAX_VALUE and (more := _BARE.match(text, at)):
                 at = more.end()
-            yield Finding(start, at, "password" if is_password else "api key")
+            yield Finding(start, at, "api key" if match["password"] is None else "password")
+
+
+_LINE_END = re.compile(r"[\"'`*_]{0,4}[ \t]{0,8}(?:[\r\n]|\Z)")
+
+
+def _is_noted_password(match: re.Match[str], value: str) -> bool:
+    """Whether a value is a password, where the name and what stands between may be prose."""
+    short = (match["short"] or "").lower()
+    has_words = bool(match["words"] or match["is"])
+    if short and (match["rest"] or (short == "pass" and has_words)):
+        return False  # `pass-through`, `pass the test:`
+    if _is_code(value):
+        return not match["words"]
+    return _is_secret(value, 6) and not _QUANTITY.fullmatch(value) and _has_digit_or_case(value)
+
+
+def _has_digit_or_case(value: str) -> bool:
+    return bool(re.search("[0-9]|[A-Z].*[a-z]|[a-z].*[A-Z]", value))
+
+
+def _is_code(value: str) -> bool:
+    return re.fullmatch("[0-9]{6,16}", value) is not None
+
+
+_QUANTITY = re.compile(r"(?i)[0-9]{1,5}(?:[.,:/][0-9]{1,4}){0,3}[a-z%°]{0,3}")
 
 
 def _is_secret(value: str, min_length: int) -> bool:
@@ -193,7 +232,7 @@ _HARMLESS = re.compile(
     r"""(?ix)
       \d{4}-\d{2}-\d{2} (?:[T\ ][\d:.+\-Z]*)?                     # a date
     | (?:\.{0,2}|~)/\S* | [a-z]:\\\S* | [a-z][a-z0-9+.\-]{1,20}:/\S*   # a path, an address
-    | \[\[.* | !?\[[^\]]*\]\(.*                                   # a link
+    | !?\[\[.* | !?\[[^\]]*\]\(.*                                   # a link
     | [a-z_]\w*(?:\.[a-z_]\w*)*[(\[].*                            # code that fetches it
     | (?:[a-z_]+\.)+[a-z_]+\d?                                    # a dotted name
     | (?-i: (?:[a-z]+|v?\d{1,8}) (?:[_\-.](?:[a-z]+|v?\d{1,8}))+ )  # words and versions, hyphenated
@@ -221,25 +260,58 @@ _KEY_LINES = re.compile(
 def _key_blocks(text: str) -> Iterator[Finding]:
     """Private keys in armor, whole or cut at either end, and runs of lines out of the middle."""
     public: list[tuple[int, int]] = []
-    begin: tuple[int, bool] | None = None  # where the open block starts, and whether it is private
+    begin: _Begin | None = None  # of the open block
     for match in _ARMOR.finditer(text):
         private = _PRIVATE.search(match[2]) is not None
         if match[1] == "BEGIN":
-            if not (begin and begin[1]) and not _CLOSES_A_MENTION.match(text, match.end()):
-                begin = match.start(), private
+            if _CLOSES_A_MENTION.match(text, match.end()):
+                continue
+            if begin is not None and begin.private:
+                yield Finding(begin.start, _key_end(text, begin.end), "private key")
+            begin = _Begin(match.start(), match.end(), private)
         elif begin is not None:
-            if private or begin[1]:
-                yield Finding(begin[0], match.end(), "private key")
+            if private or begin.private:
+                yield Finding(begin.start, match.end(), "private key")
             else:
-                public.append((begin[0], match.end()))
+                public.append((begin.start, match.end()))
             begin = None
         elif private and not _OPENS_A_MENTION.search(
             text, max(0, match.start() - 40), match.start()
         ):
             yield Finding(0, match.end(), "private key")
-    if begin is not None and begin[1]:
-        yield Finding(begin[0], len(text), "private key")
+    if begin is not None and begin.private:
+        yield Finding(begin.start, _key_end(text, begin.end), "private key")
     yield from _key_lines(text, public)
+
+
+class _Begin(NamedTuple):
+    start: int
+    end: int
+    private: bool
+
+
+def _key_end(text: str, start: int) -> int:
+    """Where a private key without an end stops: before the first line that is no part of one."""
+    at = start
+    while match := _IN_BLOCK.match(text, at):
+        at = match.end()
+    return at
+
+
+# One more header line, or base64: alone in its line, in whatever frame it stands and no plain
+# word, long after a blank line; or in the line of the mark, after an escaped line end or a blank.
+_BREAK = r"""(?:\\[rn]){0,2} [ \t>"'`|+,;\\]{0,8} (?:\r\n|\n|\r)"""
+_IN_BLOCK = re.compile(
+    rf"""(?: (?:{_BREAK}){{1,4}} [ \t>"'`|]{{0,20}} | (?:\\[rn]){{1,8}} )
+      (?:(?:Proc-Type|DEK-Info|Comment|Version|Hash|Charset): [^\r\n\\]* )
+    | (?: {_BREAK} [ \t>"'`|]{{0,20}} (?! [A-Z]?[a-z]++ [ \t]*+ (?:[\r\n]|\Z) )
+        | (?:{_BREAK}){{2,4}} [ \t>"'`|]{{0,20}} (?=[A-Za-z0-9+/]{{20}}) )
+      =?[A-Za-z0-9+/]++={{0,2}}
+      (?= (?:\\[rn]){{0,2}} [ \t"'`|+,;\\]{{0,8}} (?:[\r\n]|\Z) )
+    | (?: (?:\\[rn]){{1,8}} =? | [ \t]{{1,4}} (?=[A-Za-z0-9+/]{{20}}) )
+      [A-Za-z0-9+/]++={{0,2}}""",
+    re.VERBOSE,
+)
 
 
 # Text that only talks about a mark: quotes around it, or words that go on in its line.

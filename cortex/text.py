@@ -43,19 +43,22 @@ def decode(data: bytes) -> tuple[str, tuple[Problem, ...]]:
 
 
 def is_binary(data: bytes) -> bool:
-    """Whether bytes that are not UTF-16 are no text: NULs or many other control characters."""
-    controls = len(data.translate(None, _TEXT_BYTES))
-    if controls == 0:
-        return False
-    if controls > len(data) // 50:
-        return True
-    if b"\0" not in data:
+    """Whether bytes that are not UTF-16 are no text.
+
+    UTF-8 without a NUL is text whatever it says. Anything else is none if it holds many control
+    characters, or a NUL and bytes that are not UTF-8.
+    """
+    if not data.translate(None, _TEXT_BYTES):
         return False
     try:
         data.decode("utf-8")
     except UnicodeDecodeError:
-        return True
-    return False
+        return b"\0" in data or _has_many_controls(data)
+    return b"\0" in data and _has_many_controls(data)
+
+
+def _has_many_controls(data: bytes) -> bool:
+    return len(data.translate(None, _TEXT_BYTES)) > max(_STRAY_CONTROLS, len(data) // 50)
 
 
 def line_starts(text: str) -> list[int]:
@@ -68,6 +71,7 @@ def line_starts(text: str) -> list[int]:
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _TEXT_BYTES = bytes(set(range(256)) - set(range(32)) - {127} | set(b"\t\n\v\f\r\b\x1b"))
+_STRAY_CONTROLS = 8  # a short note may hold so many
 _FROM_1252 = {
     0xDC00 + byte: bytes([byte]).decode("cp1252", "ignore") or chr(byte)
     for byte in range(0x80, 0x100)
@@ -98,7 +102,7 @@ def _wide_encoding(data: bytes) -> str | None:
 
 def _is_text(data: bytes, encoding: str) -> bool:
     try:
-        return not is_binary(data.decode(encoding).encode("utf-8"))
+        return not _has_many_controls(data.decode(encoding).encode("utf-8"))
     except UnicodeDecodeError:
         return False
 

@@ -23,7 +23,8 @@ import traceback
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -31,12 +32,15 @@ from typing import Any
 import yaml
 
 from case_process import (
+    FAILING_MODEL,
     NETWORK_WATCH,
     Process,
     Run,
     can_be_passed,
+    lines_of,
     run_main,
     strace_prefix,
+    without_network,
 )
 
 CHECKOUT = Path(__file__).resolve().parent.parent
@@ -63,16 +67,57 @@ MODELS = {
     "other-dimension": "hashing-128",
     "same-dimension": "hashing-384",
 }
-# A case's word for a setting -> where the setting stands.
+# A case's word for a setting -> where the setting stands, beside the settings' own names.
 SETTINGS = {
     "exclude": "vault.exclude_folders",
+    "excluded": "vault.exclude_folders",
+    "ignore": "vault.exclude_folders",
     "include": "vault.include_folders",
-    "min_score": "search.min_score",
+    "included": "vault.include_folders",
+    "symlinks": "vault.allow_symlinks_outside",
+    "follow_symlinks": "vault.allow_symlinks_outside",
     "limit": "search.top_k",
-    "top_k": "search.top_k",
+    "threshold": "search.min_score",
+    "k": "search.rrf_k",
+    "hops": "search.wikilink_traversal",
+    "half_life_days": "search.recency_half_life_days",
+    "budget": "context_builder.token_budget",
+    "budget_tokens": "context_builder.token_budget",
+    "citations": "context_builder.cite_sources",
+    "static_files": "context_builder.include_static_files",
 }
+# Words for settings that are switched on and off, some of them several at once.
+SWITCHES = {
+    "boosts": ("search.recency_boost", "search.importance_boost"),
+    "boost": ("search.recency_boost", "search.importance_boost"),
+    "recency": ("search.recency_boost",),
+    "importance": ("search.importance_boost",),
+}
+CHANNEL_WORDS = {
+    "bm25": "bm25",
+    "keyword": "bm25",
+    "keywords": "bm25",
+    "lexical": "bm25",
+    "vector": "vector",
+    "vectors": "vector",
+    "graph": "graph",
+    "links": "graph",
+}
+# What a case may not set: where things stand in this runner's world.
+WORLD_SETTINGS = {"vault.path", "index.chunks_path", "embeddings.cache_folder"}
+WATCHED = {"watched"}
+BLOCKED = {"blocked", "off", "none", "no", "unreachable", "refused", "down", "disabled", "offline"}
+MODEL_FAILS = re.compile(
+    r"(the )?(embedd\w*|model|encod\w*)( model)?( call)? "
+    r"(raises|throws|fails|crashes)( an)?( error| exception)?( while \w+)?"
+)
 # A case's words for a part of the state -> what it is called on disk. Several lists: each must do.
 STATE_PARTS: list[tuple[str, tuple[tuple[str, ...], ...]]] = [
+    (
+        r"(vector|embedding)\w*[ -]cache|^(the )?caches?$",
+        (("vectors",), ("vectors.json", "vectors", "generations/vectors-*")),
+    ),
+    (r"\block", (("writer.lock",),)),
     (
         "vector store|vector (folder|database)|chroma",
         (
@@ -80,6 +125,7 @@ STATE_PARTS: list[tuple[str, tuple[tuple[str, ...], ...]]] = [
             ("chroma", "chroma.json", "vectors.json", "vectors", "generations/vectors-*"),
         ),
     ),
+    ("database|sqlite", (("chroma/chroma.sqlite3",), ("chroma",))),
     ("vector|embedding", (("vectors.json", "vectors", "generations/vectors-*"),)),
     ("chunk", (("chunks.jsonl",),)),
     ("note|metadata", (("notes.jsonl",),)),
@@ -89,8 +135,10 @@ STATE_PARTS: list[tuple[str, tuple[tuple[str, ...], ...]]] = [
     ),
     ("graph|link", (("graph.json", "graph_*.jsonl", "generations/graph-*"),)),
     ("index", (("index.json", "chunks.jsonl", "notes.jsonl", "generations/index-*"),)),
+    ("generation", (("generations",),)),
+    (r"stamp|pointer|manifest", (("index.json", "vectors.json", "graph.json", "chroma.json"),)),
     (
-        "state|everything",
+        r"state|everything|\ball\b|store",
         (("*.json", "*.jsonl", "chroma", "vectors", "generations"),),
     ),
 ]
@@ -126,6 +174,24 @@ class Case:
     @property
     def kills(self) -> bool:
         return any(isinstance(step, dict) and "kill_during" in step for step in self.steps)
+
+    @property
+    def faults(self) -> list[str]:
+        given = self.input.get("fault") or []
+        return [given] if isinstance(given, str) else list(given)
+
+    @property
+    def model_fails(self) -> bool:
+        return bool(self.faults) and all(
+            MODEL_FAILS.fullmatch(str(fault).casefold()) for fault in self.faults
+        )
+
+    @property
+    def network(self) -> str:
+        """Watched, blocked, or "" for a case that says nothing of it."""
+        if "network" not in self.input:
+            return ""
+        return "watched" if self.input["network"] in WATCHED else "blocked"
 
     @property
     def seconds(self) -> float | None:
@@ -171,14 +237,18 @@ def require_known_form(case: Case, check_keys: set[str]) -> None:
         refuse("unit", case.input["unit"])
     if "unit" not in case.input and not case.steps:
         refuse("input", "neither steps nor unit")
-    if case.input.get("network", "watched") != "watched":
+    if str(case.input.get("network", "watched")) not in WATCHED | BLOCKED | {"False"}:
         refuse("network", case.input["network"])
     if case.input.get("model", "missing") != "missing":
         refuse("model", case.input["model"])
     if case.input.get("embedder", "any fast stand-in") != "any fast stand-in":
         refuse("embedder", case.input["embedder"])
-    if case.input.get("fault"):
-        refuse("fault", case.input["fault"])  # the known ones belong to hooks
+    if case.faults and not case.model_fails:
+        refuse("fault", case.faults)  # the others that are known belong to hooks
+    if case.model_fails and (
+        case.input.get("embedder") or case.kills or case.input.get("parallel")
+    ):
+        refuse("fault", case.faults)  # it is made in the default model
     if (user := case.input.get("run_as")) is not None and not is_ordinary(user):
         refuse("run_as", user)
     apply_settings({}, case.input.get("config") or {})
@@ -231,13 +301,63 @@ def apply_settings(settings: dict[str, Any], words: Mapping[str, Any]) -> None:
         if word == "model":
             if value not in MODELS:
                 raise UnknownForm(f"unknown model in config: {value}")
-            where, value = "embeddings.model", MODELS[value]
-        elif word in SETTINGS:
-            where = SETTINGS[word]
-        else:
-            raise UnknownForm(f"unknown config key: {word}")
-        section, key = where.split(".")
-        settings.setdefault(section, {})[key] = value
+            value = MODELS[value]
+        for where, one in placed(word, value):
+            if where in WORLD_SETTINGS:
+                raise UnknownForm(f"unknown config key: {word} is not a case's to set")
+            *sections, key = where.split(".")
+            inner = settings
+            for section in sections:
+                inner = inner.setdefault(section, {})
+            inner[key] = one
+
+
+def placed(word: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """(section.key, value) of each setting that a case's word and value stand for."""
+    from cortex.config.schema import SECTIONS
+
+    name = re.sub(r"[ -]", "_", str(word).strip().casefold())
+    known = known_settings()
+    if name == "model":
+        yield "embeddings.model", value
+    elif name == "weights" and isinstance(value, dict) and set(value) <= set(CHANNEL_WORDS):
+        for channel, weight in value.items():
+            yield f"search.{CHANNEL_WORDS[channel]}_weight", weight
+    elif name in SWITCHES and isinstance(switch(value), bool):
+        for where in SWITCHES[name]:
+            yield where, switch(value)
+    elif (name in SECTIONS or f"{name}." in known) and isinstance(value, dict):
+        for key, inner in value.items():
+            yield from placed(f"{name}.{key}", inner)
+    else:
+        places = [SETTINGS[name]] if name in SETTINGS else []
+        places = places or [one for one in known if name in (one, one.rsplit(".", 1)[1])]
+        if len(places) != 1:
+            raise UnknownForm(f"unknown config key: {word}, of settings {places}")
+        is_list = known[places[0]]
+        yield places[0], [value] if is_list and isinstance(value, str) else value
+
+
+@cache
+def known_settings() -> dict[str, bool]:
+    """section.key of every real setting -> whether it is a list; "section.part." of a part."""
+    from cortex.config.schema import SECTIONS
+
+    def below(place: str, kind: Any) -> Iterator[tuple[str, bool]]:
+        for item in fields(kind):
+            if is_dataclass(item.default):
+                yield f"{place}.{item.name}.", False
+                yield from below(f"{place}.{item.name}", item.default)
+            else:
+                yield f"{place}.{item.name}", isinstance(item.default, tuple)
+
+    return dict(pair for section, kind in SECTIONS.items() for pair in below(section, kind))
+
+
+def switch(value: Any) -> Any:
+    """on and off, however a case writes them; anything else as it is."""
+    words = {"on": True, "true": True, "yes": True, "off": False, "false": False, "no": False}
+    return words.get(value.casefold(), value) if isinstance(value, str) else value
 
 
 @dataclass
@@ -395,12 +515,21 @@ class World:
     @property
     def in_processes(self) -> bool:
         """Whether every step needs the command line in a process of its own."""
-        asked = {"env", "network", "limits", "run_as", "model"} & set(self.case.input)
-        return bool(asked) or (self.case.spec.get("action") == "cli" and not self.counts_texts)
+        asked = {"env", "network", "limits", "run_as", "model", "fault"} & set(self.case.input)
+        return bool(asked) or self.case.spec.get("action") == "cli"
+
+    @property
+    def index_commands(self) -> list[list[str]]:
+        """index, embed and graph build; embed with its figures if a check asks for them."""
+        return [
+            ["index"],
+            ["embed", *(["--json"] if self.counts_texts else [])],
+            ["graph", "build"],
+        ]
 
     @property
     def counts_texts(self) -> bool:
-        """Whether a check asks how many texts were encoded, which the library's report tells."""
+        """Whether a check asks how many texts were encoded."""
         return bool({"reembedded_on_second_run", "all_reembedded"} & set(self.case.check))
 
     @property
@@ -461,6 +590,9 @@ class World:
 
     def remove(self, words: str | Sequence[str]) -> None:
         for word in [words] if isinstance(words, str) else words:
+            if re.fullmatch(r"(the )?(model|weights)( files?| folder| weights)?", word.casefold()):
+                self.remove_model()
+                continue
             ways = ways_of(word)
             names = ways[min(self.variant.removal, len(ways) - 1)]
             found = [path for name in names for path in self.places(name)]
@@ -468,6 +600,13 @@ class World:
                 raise UnknownForm(f"{self.case.name}: nothing to remove for {word!r}")
             for path in found:
                 shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+
+    def remove_model(self) -> None:
+        """The weights are everybody's, so the world looks for them where there are none."""
+        if self.settings["embeddings"]["model"] != DEFAULT_MODEL:
+            raise UnknownForm(f"{self.case.name}: a stand-in has no weights to remove")
+        self.settings["embeddings"]["cache_folder"] = str(self.base / "no-models")
+        self.write_config()
 
     def truncate(self, word: str, count: int) -> None:
         files = [
@@ -489,21 +628,24 @@ class World:
                 path.write_text(text, "utf-8")
 
     def places(self, pattern: str) -> list[Path]:
-        """What lies under a name in the state folder, in a generation, beside or in the vault."""
+        """What lies under a name in the state folder, in a generation, beside or in the vault.
+
+        Where none has it, what lies anywhere below the state folder, as a store's own file.
+        """
         for base in (self.state, self.state / "generations", self.root, self.vault):
             found = sorted(base.glob(pattern))
             if not found and base.name == "generations":
                 found = sorted(base.glob(f"*/{pattern}"))
             if found:
                 return found
-        return []
+        return sorted(self.state.rglob(pattern))
 
     def ask(self, verb: str, argument: Mapping[str, Any]) -> Answer:
         """Do one step of the product, by the door that the case asks for."""
         answer = Answer(verb, argument, self.era)
         started = time.monotonic()
         if verb == "index":
-            by_commands = self.in_processes or (self.asks_for_exit and not self.counts_texts)
+            by_commands = self.in_processes or self.asks_for_exit
             (self.index_by_commands if by_commands else self.index_by_library)(answer)
             self._index_s = time.monotonic() - started
         elif self.in_processes and fits_a_command(verb, argument):
@@ -564,10 +706,11 @@ class World:
 
     def index_by_commands(self, answer: Answer) -> None:
         """index, embed and graph build, each even if the one before it failed, as in a script."""
-        for command in (["index"], ["embed"], ["graph", "build"]):
+        for command in self.index_commands:
             run = self.run_command(command, answer)
             answer.exit = answer.exit or run.exit
             answer.output += run.stdout + run.stderr
+            fill_from_embedding(answer, command, run)
             if run.timed_out:
                 return
 
@@ -607,28 +750,33 @@ class World:
         }
         environment["HOME"] = str(self.base / "home")
         environment["PYTHONPATH"] = str(CHECKOUT)
+        is_root = hasattr(os, "geteuid") and os.geteuid() == 0
+        as_ordinary = is_root and "run_as" in self.case.input
         command: list[str | bytes] = [sys.executable, "-m", "cortex.cli"]
-        if self.case.input.get("network") == "watched":
+        before: list[str] = []
+        if self.case.network:
             environment["PYTHONPATH"] = f"{self.network_watch()}{os.pathsep}{CHECKOUT}"
             environment["CORTEX_CASE_NETWORK_LOG"] = str(self.network_log)
-            command = [*strace_prefix(self.base / "strace"), *command]
+            if self.case.network == "blocked" and not as_ordinary:
+                before += without_network()
+            if self.case.network == "watched" or "no_network" in self.case.check:
+                before += strace_prefix(self.base / "strace")
         environment.update(
             {name: str(value) for name, value in (self.case.input.get("env") or {}).items()}
         )
         typed = b""
-        if not can_be_passed(arguments):
+        if self.case.model_fails or not can_be_passed(arguments):
             # Too long for an argument of a process, or with a NUL: the same main, the same list.
             typed = json.dumps(list(arguments)).encode()
             command[-2:] = [
                 "-c",
-                "import json, sys; from cortex.cli import main; "
-                "sys.exit(main(json.load(sys.stdin)))",
+                (FAILING_MODEL if self.case.model_fails else "")
+                + "import json, sys; from cortex.cli import main; "
+                + "sys.exit(main(json.load(sys.stdin)))",
             ]
         else:
             command += [os.fsencode(argument) for argument in arguments]
-        is_root = hasattr(os, "geteuid") and os.geteuid() == 0
-        as_ordinary = is_root and "run_as" in self.case.input
-        return Process(command, self.cwd, environment, typed, as_ordinary)
+        return Process([*before, *command], self.cwd, environment, typed, as_ordinary)
 
     def network_watch(self) -> Path:
         """A folder whose sitecustomize notes and refuses every connection that Python tries."""
@@ -638,13 +786,10 @@ class World:
         return folder
 
     def network_tries(self) -> list[str]:
-        tries = (
-            self.network_log.read_text("utf-8").splitlines() if self.network_log.exists() else []
-        )
+        tries = lines_of(self.network_log.read_text("utf-8")) if self.network_log.exists() else []
         for log in sorted(self.base.glob("strace*")):
-            tries += [
-                line for line in log.read_text("utf-8", "replace").splitlines() if "AF_INET" in line
-            ]
+            said = lines_of(log.read_text("utf-8", "replace"))
+            tries += [line for line in said if "AF_INET" in line]
         return tries
 
     def kill_index(self) -> None:
@@ -689,10 +834,11 @@ class World:
     def index_beside(self) -> list[Answer]:
         answer = Answer("index", {}, self.era)
         started = time.monotonic()
-        for command in (["index"], ["embed"], ["graph", "build"]):
+        for command in self.index_commands:
             run = self.run_process(["--config", str(self.config), *command])
             answer.exit = answer.exit or run.exit
             answer.output += run.stdout + run.stderr
+            fill_from_embedding(answer, command, run)
             answer.crashed |= is_crash(run)
         answer.seconds = time.monotonic() - started
         return [answer]
@@ -870,6 +1016,19 @@ def fill_from_context(answer: Answer, context: Any) -> None:
     ]
     answer.output += "".join(f"{missing.what}: {missing.why}\n" for missing in context.unavailable)
     answer.output += "".join(f"{warning}\n" for warning in context.warnings)
+
+
+def fill_from_embedding(answer: Answer, command: Sequence[str], run: Run) -> None:
+    """What `cortex embed` says that it did, as JSON or in a sentence."""
+    if command[0] != "embed" or run.exit:
+        return
+    if "--json" in command:
+        report = strict_json(run.stdout)
+        answer.encoded, answer.vectors = report["encoded"], report["vectors"]
+        answer.chunks = report["chunks"]
+    elif said := re.search(r"([\d,]+) vectors? for ([\d,]+) chunks?: ([\d,]+) encoded", run.stdout):
+        numbers = [int(number.replace(",", "")) for number in said.groups()]
+        answer.vectors, answer.chunks, answer.encoded = numbers
 
 
 def fill_from_printed(answer: Answer, printed: str) -> None:

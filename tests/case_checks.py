@@ -6,8 +6,10 @@ given since the last step that changed something (`World.era`). Keys with `each_
 
 from __future__ import annotations
 
+import html
 import json
 import math
+import os
 import re
 import stat
 import subprocess
@@ -34,6 +36,7 @@ from case_bank import (
     strict_json,
     variants,
 )
+from case_process import lines_of
 
 Faults = Iterator[str]
 # Edges that are no link from one note to another as its writer made it.
@@ -391,13 +394,22 @@ def search_set(world: World, value: Any) -> Faults:
 
 
 def not_the_set(answer: Answer, value: Sequence[str]) -> Faults:
-    """A hit that only the vectors gave does not count against it."""
+    """A hit that only the vectors gave (see by_words) does not count against it."""
     found = noted(answer.hits)
     if missing := set(value) - set(found):
         yield f"not found: {sorted(missing)}; {told(answer)}"
-    by_words = noted([hit for hit in answer.hits if hit.channels != {"vector"}])
-    if extra := set(by_words) - set(value):
+    if extra := set(noted(by_words(answer.hits))) - set(value):
         yield f"found too: {sorted(extra)}; {told(answer)}"
+
+
+def by_words(hits: Sequence[Found]) -> list[Found]:
+    """Hits without those that only the vectors gave.
+
+    Words and vectors retrieve; links then lift what these found. So a hit that the vector channel
+    has and the keyword channel has not was given by the vectors alone, whether or not a link moved
+    it. One that has neither, for links alone brought it, is no hit of the vectors and stays.
+    """
+    return [hit for hit in hits if "bm25" in hit.channels or "vector" not in hit.channels]
 
 
 def search_includes(world: World, value: Any) -> Faults:
@@ -422,8 +434,36 @@ def not_in_first(world: World, value: Any) -> Faults:
 def searchable(world: World, value: Any) -> Faults:
     for text in value:
         hits = world.probe(text, top_k=SEARCHABLE_DEPTH)
-        if not any(squeezed(text) in squeezed(hit.surface) for hit in hits):
+        if not any(
+            squeezed(text) in squeezed(shown)
+            for hit in hits
+            for shown in (hit.surface, rendered(hit.surface))
+        ):
             yield f"searching {text!r} gave no chunk with it, but {noted(hits)}"
+
+
+# Where a Markdown link leads, right behind its label.
+LED_TO = r"(?:\((?:<[^<>\n]*>|(?:[^()\n]|\([^()\n]*\))*)\)|\[[^\[\]]*\])"
+RENDERED = [
+    (re.compile(r"<!--.*?-->", re.DOTALL), ""),
+    (re.compile(r"^[ \t]*(?:>[ \t]?)+", re.MULTILINE), ""),
+    (re.compile(r"!?\[\[[^\[\]|\n]*\\?\|([^\[\]\n]*)\]\]"), r"\1"),
+    (re.compile(r"!?\[\[([^\[\]|\n]*)\]\]"), r"\1"),
+    (re.compile(r"!\[([^\[\]]*)\]" + LED_TO), r"\1"),  # first, for it may stand in a link's label
+    (re.compile(r"\[([^\[\]]*)\]" + LED_TO), r"\1"),
+    (re.compile(r"<([A-Za-z][A-Za-z0-9+.-]*:[^<>\s]*)>"), r"\1"),
+    (re.compile(r"</?[A-Za-z][^<>]*>"), ""),
+    (re.compile(r"(?<!\\)(?:\*+|~~|==|`+)"), ""),
+    (re.compile(r"(?<![\w\\])_+(?=\S)|(?<=\S)(?<!\\)_+(?!\w)"), ""),
+    (re.compile(r"\\([!-/:-@\[-`{-~])"), r"\1"),
+]  # fmt: skip
+
+
+def rendered(text: str) -> str:
+    """About what a reader of the rendered note sees: no marks of emphasis, links by their label."""
+    for pattern, shown in RENDERED:
+        text = pattern.sub(shown, text)
+    return html.unescape(text)
 
 
 def squeezed(text: str) -> str:
@@ -477,7 +517,7 @@ def first_result_contains(world: World, value: Any) -> Faults:
 
 def search_found_count(world: World, value: Any) -> Faults:
     answer = last_search(world)
-    found = noted([hit for hit in answer.hits if hit.channels != {"vector"}])
+    found = noted(by_words(answer.hits))
     yield from differ(f"notes found by {answer.query!r}", len(found), value)
 
 
@@ -533,9 +573,7 @@ def printed_for(world: World, query: str) -> Iterator[str]:
 
 
 def absent_lines_of(world: World, value: Any) -> Faults:
-    secrets = [
-        line for line in (world.root / value).read_text("utf-8").splitlines() if line.strip()
-    ]
+    secrets = [line for line in lines_of((world.root / value).read_text("utf-8")) if line.strip()]
     assert secrets, f"{value} is empty"
     shown = [answer.text + answer.output for answer in handed_out(world)]
     for number, line in enumerate(secrets, 1):
@@ -593,22 +631,37 @@ def holds(world: World, cited: Any, text: str) -> bool:
     file = world.vault / cited.note
     if not file.is_file():
         return False
-    named = file.read_text("utf-8", "replace").splitlines()[cited.start_line - 1 : cited.end_line]
-    return squeezed(text) in squeezed("\n".join(named))
+    named = lines_of(file.read_text("utf-8", "replace"))[cited.start_line - 1 : cited.end_line]
+    return visible(text) in visible("\n".join(named))
+
+
+CITATION_KEYS = {
+    "note", "contains_line", "line", "max_line", "min_line", "start_line", "end_line", "heading",
+    "heading_path", "contains",
+}  # fmt: skip
 
 
 def citation(world: World, value: Any) -> Faults:
-    wrong = set(value) - {"note", "contains_line", "max_line", "min_line", "heading"}
+    """Of the citations of the note, and of those the ones that have the line and the text."""
+    if isinstance(value, list):
+        for one in value:
+            yield from citation(world, one)
+        return
+    wrong = set(value) - CITATION_KEYS
     assert not wrong, f"unknown demands on a citation: {wrong}"
     answer = last_context(world)
     cited = [one for one in answer.citations if one.note == value["note"]]
     if not cited:
         yield f"{value['note']} is not cited: {answer.citations}"
         return
-    if "contains_line" in value:
-        cited = [one for one in cited if one.start_line <= value["contains_line"] <= one.end_line]
+    for line in (value[key] for key in ("contains_line", "line") if key in value):
+        cited = [one for one in cited if one.start_line <= line <= one.end_line]
         if not cited:
-            yield f"no citation has line {value['contains_line']}: {answer.citations}"
+            yield f"no citation has line {line}: {answer.citations}"
+    if "contains" in value:
+        cited = [one for one in cited if holds(world, one, value["contains"])]
+        if not cited:
+            yield f"no cited lines hold {value['contains']!r}: {answer.citations}"
     for one in cited:
         if one.end_line > value.get("max_line", math.inf):
             yield f"{one} goes past line {value['max_line']}"
@@ -616,6 +669,10 @@ def citation(world: World, value: Any) -> Faults:
             yield f"{one} begins before line {value['min_line']}"
         if "heading" in value and list(one.heading_path)[-1:] != [value["heading"]]:
             yield f"{one} does not name the section {value['heading']!r}"
+        for key in {"start_line", "end_line"} & set(value):
+            yield from differ(f"{key} of {one}", getattr(one, key), value[key])
+        if "heading_path" in value:
+            yield from differ(f"path of {one}", list(one.heading_path), value["heading_path"])
         read = Answer("read_note", {"path": one.note})
         world.ask_by_library(read)
         if read.exit:
@@ -625,8 +682,11 @@ def citation(world: World, value: Any) -> Faults:
 def citations_consistent(world: World, value: Any) -> Faults:
     """Every citation stands in the text and leads to its note, whose lines stand under it."""
     for answer in final(world, "context"):
-        if answer.text and not answer.citations:
-            yield f"no citation at all in {answer.text!r}"
+        if hands_out_nothing(world, answer):
+            continue
+        if not answer.citations:
+            yield f"no citation at all in {answer.text!r} {answer.output}"
+            continue
         headers = list(CITED.finditer(answer.text))
         numbers = [one.number for one in answer.citations]
         yield from differ("numbers of the citations", numbers, list(range(1, len(numbers) + 1)))
@@ -638,18 +698,49 @@ def citations_consistent(world: World, value: Any) -> Faults:
             if unquote(header[2]) != one.note:
                 yield f"{one}: the text leads to {header[2]!r}"
             file = world.vault / one.note
-            held = file.read_text("utf-8", "replace").splitlines() if file.is_file() else []
+            held = lines_of(file.read_text("utf-8", "replace")) if file.is_file() else []
             if not 1 <= one.start_line <= one.end_line <= len(held):
                 yield f"{one}: the note has {len(held)} lines"
-            own = squeezed("\n".join(held[one.start_line - 1 : one.end_line]))
-            shown = map(shown_of_note, answer.text[header.end() : end].splitlines())
+            own = visible("\n".join(held[one.start_line - 1 : one.end_line]))
+            shown = map(shown_of_note, lines_of(answer.text[header.end() : end]))
             if not any(line in own for line in shown if line):
                 yield f"{one}: nothing of its lines stands under it: {answer.text!r}"
 
 
 def shown_of_note(line: str) -> str:
     """A line of a context as its note has it: without the escapes and the mark of a cut."""
-    return squeezed(line.replace("&lt;", "<").replace("[…]", " "))
+    return visible(line.replace("&lt;", "<").replace("[…]", " "))
+
+
+SMALL_BUDGET = 200  # tokens; one citation's header and notice may take as many
+
+
+def hands_out_nothing(world: World, answer: Answer) -> bool:
+    """Whether a context rightly holds no text of notes: no citation and no notice is due then.
+
+    That is one without a text; one that says that a small budget has no room; and one that says
+    that nothing was found for words that stand nowhere in the vault.
+    """
+    from cortex.context import CLOSE_MARK_RE, NO_ROOM, NOTHING, OPEN_MARK_RE
+
+    if answer.exit or answer.citations:
+        return False
+    said = re.sub(CLOSE_MARK_RE, "", re.sub(OPEN_MARK_RE, "", answer.text)).strip()
+    if said == NO_ROOM:
+        budget = answer.step.get("budget_tokens")
+        return isinstance(budget, int) and budget < SMALL_BUDGET
+    if said == NOTHING:
+        known = world.vault_words()
+        return not any(word in known for word in plain(answer.query).split())
+    return not said and not answer.text
+
+
+UNSEEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\U000e0000-\U000e007f]")
+
+
+def visible(text: str) -> str:
+    """Squeezed, without the characters that no reader sees, which a context leaves out."""
+    return squeezed(UNSEEN.sub("", text))
 
 
 def max_tokens(world: World, value: Any) -> Faults:
@@ -675,6 +766,8 @@ def single_close_mark(world: World, value: Any) -> Faults:
     from cortex.context import CLOSE_MARK_RE, OPEN_MARK_RE
 
     for answer in final(world, "context"):
+        if not answer.text and hands_out_nothing(world, answer):
+            continue
         opens = list(re.finditer(OPEN_MARK_RE, answer.text))
         closes = list(re.finditer(CLOSE_MARK_RE, answer.text))
         if (len(opens), len(closes)) != (1, 1):
@@ -686,7 +779,7 @@ def single_close_mark(world: World, value: Any) -> Faults:
 def balanced_fences(world: World, value: Any) -> Faults:
     for answer in handed_out(world):
         fence = ""
-        for line in answer.text.splitlines():
+        for line in lines_of(answer.text):
             found = re.match(r" {0,3}(`{3,}|~{3,})(.*)", line)
             if not found:
                 continue
@@ -703,6 +796,8 @@ def has_data_notice(world: World, value: Any) -> Faults:
     from cortex.context import DATA_NOTICE
 
     for answer in final(world, "context"):
+        if hands_out_nothing(world, answer):
+            continue
         first = CITED.search(answer.text)
         trusted = answer.text[: first.start()] if first else ""
         if DATA_NOTICE not in trusted:
@@ -738,9 +833,13 @@ def read_error(world: World, value: Any) -> Faults:
 
 def stored_vectors(world: World) -> list[str]:
     """The chunk id of each record in Chroma, asked in a process of its own."""
-    folder = world.settings.get("index", {}).get("chroma_path", world.state / "chroma")
+    settings = world.settings.get("index", {})
+    folder = world.state / settings.get("chroma_path", "chroma")
+    collection = settings.get("collection", "cortex-vault")
     done = subprocess.run(
-        [sys.executable, "-c", LIST_VECTORS, str(folder)], capture_output=True, text=True
+        [sys.executable, "-c", LIST_VECTORS, str(folder), collection],
+        capture_output=True,
+        text=True,
     )
     if done.returncode:
         raise AssertionError(f"Chroma cannot be read: {done.stderr[-2000:]}")
@@ -754,7 +853,7 @@ import chromadb
 from chromadb.config import Settings
 
 client = chromadb.PersistentClient(sys.argv[1], Settings(anonymized_telemetry=False))
-collection = client.get_collection("cortex-vault", embedding_function=None)
+collection = client.get_collection(sys.argv[2], embedding_function=None)
 found = []
 for start in range(0, collection.count(), 5000):
     page = collection.get(limit=5000, offset=start, include=["metadatas"])
@@ -795,12 +894,7 @@ def all_reembedded(world: World, value: Any) -> Faults:
 
 
 def index_matches_vault(world: World, value: Any) -> Faults:
-    there = {}
-    for path in world.vault.rglob("*.md"):
-        name = path.relative_to(world.vault).as_posix()
-        hidden = any(part.startswith(".") for part in name.split("/"))
-        if not hidden and stat.S_ISREG(path.lstat().st_mode):
-            there[name] = path
+    there = notes_in(world)
     yield from differ("notes", note_files(world), sorted(there))
     for record in world.records("notes.jsonl"):
         own = there.get(record["file"])
@@ -808,6 +902,44 @@ def index_matches_vault(world: World, value: Any) -> Faults:
             yield f"{record['file']} is indexed with other text than it has"
     if extra := {chunk["file"] for chunk in chunks_of(world)} - set(there):
         yield f"chunks of notes that are not there: {sorted(extra)}"
+
+
+NO_NOTE_FOLDERS = {"node_modules", "__pycache__"}
+
+
+def notes_in(world: World) -> dict[str, Path]:
+    """The notes that the vault holds and the settings want: vault-relative name -> file."""
+    from cortex.vault.scan import FolderRules
+
+    settings = world.settings["vault"]
+    rules = FolderRules(
+        tuple(settings.get("include_folders") or ()), tuple(settings.get("exclude_folders") or ())
+    )
+    root = os.path.realpath(world.vault)
+    outside = bool(settings.get("allow_symlinks_outside"))
+
+    def leads_out(path: Path) -> bool:
+        return not f"{os.path.realpath(path)}{os.sep}".startswith(root + os.sep)
+
+    there = {}
+    for folder, folders, files in os.walk(world.vault, followlinks=outside):
+        folders[:] = [
+            name
+            for name in folders
+            if not name.startswith(".")
+            and name not in NO_NOTE_FOLDERS
+            and (not os.path.islink(os.path.join(folder, name)) or leads_out(Path(folder, name)))
+        ]
+        for name in files:
+            path = Path(folder, name)
+            place = path.relative_to(world.vault).as_posix()
+            if name.startswith(".") or not name.casefold().endswith(".md"):
+                continue
+            followed = path.is_symlink() and outside and leads_out(path)
+            status = path.stat() if followed and path.exists() else path.lstat()
+            if stat.S_ISREG(status.st_mode) and rules.takes(place):
+                there[place] = path
+    return there
 
 
 def strictly_json(world: World, value: Any) -> Faults:
@@ -895,7 +1027,7 @@ def warns_about(world: World, value: Any) -> Faults:
 
 
 def no_network(world: World, value: Any) -> Faults:
-    assert world.case.input.get("network") == "watched", "the case does not watch the network"
+    assert world.case.network, "the case does not watch the network"
     yield from (f"network: {tried}" for tried in world.network_tries())
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -97,9 +98,15 @@ class Process:
 
     def _note_memory(self) -> None:
         with contextlib.suppress(OSError, ValueError, IndexError):
-            for line in Path(f"/proc/{self.process.pid}/status").read_text().splitlines():
+            for line in lines_of(Path(f"/proc/{self.process.pid}/status").read_text()):
                 if line.startswith("VmHWM:"):
                     self.peak_mib = max(self.peak_mib, int(line.split()[1]) / 1024)
+
+
+def lines_of(text: str) -> list[str]:
+    """Lines as an editor counts them: U+2028, form feeds and their like end none."""
+    found = re.split(r"\r\n|\n|\r", text)
+    return found[:-1] if not found[-1] else found
 
 
 def drop_special_rights() -> None:
@@ -126,6 +133,28 @@ def strace_prefix(log: Path) -> list[str]:
     tried = subprocess.run([*watch, os.devnull, "true"], capture_output=True)
     return [] if tried.returncode else [*watch, f"{log}-{time.monotonic_ns()}"]
 
+
+def without_network() -> list[str]:
+    """What to put before a command so that native code has no network either, if it is allowed."""
+    command = ["unshare", "--net", "--"]
+    if shutil.which("unshare") is None:
+        return []
+    return [] if subprocess.run([*command, "true"], capture_output=True).returncode else command
+
+
+# The command line in a process whose model loads and then fails at every text.
+FAILING_MODEL = """
+import sys
+
+import onnxruntime
+
+
+def run(*arguments, **options):
+    raise RuntimeError("the model fails: a fault of this case")
+
+
+onnxruntime.InferenceSession.run = run
+"""
 
 NETWORK_WATCH = '''
 """Notes every connection that this process tries, and refuses it."""

@@ -16,16 +16,19 @@ from case_bank import (
     LATER,
     Answer,
     Case,
+    Found,
     UnknownForm,
     World,
+    apply_settings,
     later_reason,
     load_case,
     require_known_form,
     unanswered,
     variants,
+    ways_of,
 )
-from case_checks import CHECKS, faults_of, run_case
-from case_process import NETWORK_WATCH, Process, can_be_passed
+from case_checks import CHECKS, faults_of, not_the_set, rendered, run_case
+from case_process import NETWORK_WATCH, Process, can_be_passed, lines_of
 
 VAULT = {
     "a.md": (
@@ -195,6 +198,10 @@ def test_a_wrong_expectation_fails_the_case(tmp_path: Path, models_folder: Path)
         ("unknown run_as", {"input": {"run_as": "a dragon"}}),
         ("unknown model", {"steps": [{"config": {"model": "of a ship"}}]}),
         ("unknown config", {"input": {"config": {"colour": "red"}}}),
+        ("unknown config", {"input": {"config": {"max_chunk_tokens": 200}}}),
+        ("unknown config", {"input": {"config": {"vault.path": "elsewhere"}}}),
+        ("unknown config", {"input": {"config": {"weights": {"moon": 1}}}}),
+        ("unknown config", {"input": {"config": {"boosts": "sometimes"}}}),
         ("unknown step in parallel", {"input": {"parallel": ["change.sh"]}}),
     ],
 )
@@ -339,3 +346,150 @@ def test_searches_while_indexing_that_find_nothing_are_a_fault() -> None:
         "2 of 2 searches while indexing found nothing"
     ]
     assert unanswered([found, empty], "nothing of it") == []
+
+
+def test_only_line_feeds_and_carriage_returns_end_a_line() -> None:
+    assert lines_of("a\u2028b\x0cc\x0bd\x85e\x1cf\r\ng\rh\n\ni\n") == [
+        "a\u2028b\x0cc\x0bd\x85e\x1cf", "g", "h", "", "i",
+    ]  # fmt: skip
+    assert lines_of("") == []
+
+
+@pytest.mark.network
+@pytest.mark.parametrize(
+    "more", [{"limits": {"seconds": 280}}, {"env": {"LANG": "C"}}, {"network": "blocked"}]
+)
+def test_the_texts_that_a_run_encodes_are_known_of_commands_too(
+    tmp_path: Path, models_folder: Path, more: dict[str, Any]
+) -> None:
+    case = case_in(tmp_path, ["index", "index"], {"reembedded_on_second_run": 0}, input=more)
+    assert run_case(case, tmp_path / "right", models_folder) == []
+    case = Case(case.folder, {**case.spec, "check": {"all_reembedded": True}})
+    assert run_case(case, tmp_path / "wrong", models_folder) == [
+        "all_reembedded: 0 texts were encoded again, of 3"
+    ]
+
+
+@pytest.mark.network
+def test_a_budget_too_small_for_any_text_leaves_nothing_to_cite(
+    tmp_path: Path, models_folder: Path
+) -> None:
+    keys = ("citations_consistent", "single_close_mark", "has_data_notice", "balanced_fences")
+    budgets = (0, 1, 5, 30, 60, 300)
+    steps = [{"context": {"query": "honey hive", "budget_tokens": budget}} for budget in budgets]
+    case = case_in(tmp_path, ["index", *steps], dict.fromkeys(keys, True))
+    world = World(case, tmp_path / "world", models_folder)
+    world.build()
+    world.run()
+    assert faults_of(world) == []
+    assert world.answers[1].text == "" and world.answers[-1].citations
+    world.answers[-1].text = world.answers[-1].text.replace("[^1]", "")
+    assert [fault.split(":")[0] for fault in faults_of(world)] == [
+        "citations_consistent", "has_data_notice",
+    ]  # fmt: skip
+    world.answers[1].exit = 1
+    assert list(CHECKS["single_close_mark"](world, True)) != []
+    assert len(list(CHECKS["citations_consistent"](world, True))) == 2
+
+
+@pytest.mark.network
+def test_the_index_is_compared_with_the_notes_that_the_settings_want(
+    tmp_path: Path, models_folder: Path
+) -> None:
+    extra = (".hidden/c.md", "node_modules/c.md", "sub/__pycache__/c.md", "out/c.md", "c.txt")
+    vault = {**VAULT, "upper.MD": "upper\n", **dict.fromkeys(extra, "word\n")}
+    check = {"index_matches_vault": True, "notes": ["a.md", "sub/b.md", "upper.MD"]}
+    more = {"input": {"config": {"exclude": ["out"]}}}
+    case = case_in(tmp_path, ["index"], check, vault, **more)
+    assert run_case(case, tmp_path / "right", models_folder) == []
+    case = case_in(tmp_path, ["index", {"sh": "echo x >vault/NEW.Md"}], check, vault, **more)
+    assert run_case(case, tmp_path / "wrong", models_folder) != []
+
+
+def test_a_note_is_searched_for_what_its_reader_sees() -> None:
+    text = (
+        "The **brass** key, [the crane](x(1).md) near ==the mill==, `code` [[Mill|old mill]] end\n"
+        "> [![a _small_ map](m.png)](<m n.md>) \\* snake_case_n, __two__ ~~off~~ A&amp;B [[Hut]]\n"
+        "| [[Mill\\|in a table]] | <b>bold</b><!-- unseen --> |\n"
+    )
+    assert rendered(text) == (
+        "The brass key, the crane near the mill, code old mill end\n"
+        "a small map * snake_case_n, two off A&B Hut\n"
+        "| in a table | bold |\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "settings"),
+    [
+        ({"exclude": "Temp/"}, {"vault": {"exclude_folders": ["Temp/"]}}),
+        ({"search.rrf_k": 10}, {"search": {"rrf_k": 10}}),
+        ({"vector_weight": 0.3}, {"search": {"vector_weight": 0.3}}),
+        ({"bm25 weight": 0.3}, {"search": {"bm25_weight": 0.3}}),
+        ({"search": {"top_k": 3}}, {"search": {"top_k": 3}}),
+        (
+            {"embeddings": {"endpoint": {"retries": 0}}},
+            {"embeddings": {"endpoint": {"retries": 0}}},
+        ),
+        ({"timeout_s": 3}, {"embeddings": {"endpoint": {"timeout_s": 3}}}),
+        (
+            {"weights": {"bm25": 1, "vector": 0, "links": 0}},
+            {"search": {"bm25_weight": 1, "vector_weight": 0, "graph_weight": 0}},
+        ),
+        ({"boosts": "off"}, {"search": {"recency_boost": False, "importance_boost": False}}),
+        ({"recency": False}, {"search": {"recency_boost": False}}),
+        ({"symlinks": True}, {"vault": {"allow_symlinks_outside": True}}),
+        ({"model": "same-dimension"}, {"embeddings": {"model": "hashing-384"}}),
+    ],
+)
+def test_plain_words_and_names_of_settings_are_mapped(
+    words: dict[str, Any], settings: dict[str, Any]
+) -> None:
+    found: dict[str, Any] = {}
+    apply_settings(found, words)
+    assert found == settings
+
+
+@pytest.mark.network
+def test_each_part_of_the_state_has_its_place(worlds: dict[str, World]) -> None:
+    world = worlds["indexed"]
+    for part in ("cache", "embedding cache", "database", "vector database", "lock", "lock file",
+                 "index", "graph", "keyword index", "chroma.sqlite3", "store", "all"):  # fmt: skip
+        for names in ways_of(part):
+            assert any(world.places(name) for name in names), part
+    assert [path.name for path in world.places(*ways_of("cache")[0])] == ["vectors"]
+    assert [path.name for path in world.places(*ways_of("lock")[0])] == ["writer.lock"]
+    assert not world.places("moon.sqlite3")
+
+
+@pytest.mark.network
+def test_a_file_of_the_store_is_found_by_its_bare_name(tmp_path: Path, models_folder: Path) -> None:
+    steps: list[Any] = ["index", {"truncate_last_bytes": ["chroma.sqlite3", 4096]}]
+    world = World(case_in(tmp_path, steps[:1]), tmp_path / "world", models_folder)
+    world.build()
+    world.run()
+    file = world.state / "chroma" / "chroma.sqlite3"
+    size = file.stat().st_size
+    world.take(steps[1])
+    assert file.stat().st_size == size - 4096
+    with pytest.raises(UnknownForm, match="no file to cut"):
+        world.take({"truncate_last_bytes": ["moon.sqlite3", 1]})
+
+
+def test_a_hit_of_the_vectors_that_a_link_moved_does_not_count_against_a_set() -> None:
+    def hit(note: str, *channels: str) -> Found:
+        return Found(note, note, (), "", "", frozenset(channels), 1.0, {})
+
+    answer = Answer("search", {"query": "x"})
+    answer.hits = [hit("a.md", "bm25", "vector"), hit("b.md", "vector", "graph")]
+    assert list(not_the_set(answer, ["a.md"])) == []
+    answer.hits += [hit("c.md", "graph"), hit("d.md", "bm25", "graph")]
+    assert "['c.md', 'd.md']" in next(not_the_set(answer, ["a.md"]))
+
+
+@pytest.mark.network
+def test_a_blocked_network_is_blocked_and_watched(tmp_path: Path, models_folder: Path) -> None:
+    case = case_in(
+        tmp_path, STEPS, {"no_network": True, "each_first": ["a.md"]}, input={"network": "blocked"}
+    )
+    assert run_case(case, tmp_path, models_folder) == []

@@ -40,7 +40,8 @@ def split(text: str) -> Header:
 
     YAML that does not parse is still a header if its first line has the form `key: ...` or most
     of its lines have. Then each top-level key is read on its own: as YAML, else a list or a
-    value in brackets item by item, else the text as written. What failed is a problem.
+    value in brackets item by item, else the text as written. What failed is a problem, and so is
+    a line that is not indented and begins no key: it belongs to no value.
     """
     handler = HeaderHandler()
     if not handler.detect(text):
@@ -136,6 +137,8 @@ _KEY = r"""(?:"[^"\r\n]{1,80}"|'[^'\r\n]{1,80}'|[^\s#?:,\[\]{}&*!|>@`"'\-][^:\r\
 _ANY_KEY = re.compile(rf"({_KEY})[ \t]*:(?=[ \t\r\n]|\Z)")
 _PLAIN_KEY = re.compile(r"[A-Za-z_][\w\-]{0,40}[ \t]*:(?=[ \t\r\n])")
 _TIGHT_KEY = re.compile(r"([A-Za-z_][\w\-]{0,40})[ \t]*:(?!//)")
+# No part of the value above it: not indented, no list item, no comment.
+_LOOSE_LINE = re.compile(r"(?<=[\r\n])(?!-[ \t\r\n]|#)\S")
 
 
 def _top_lines(block: str) -> list[str]:
@@ -383,6 +386,11 @@ class _Reading:
         try:
             return self._parsed(self.block[start:end], start)
         except _YAML_ERRORS as error:
+            loose = _LOOSE_LINE.search(self.block, value_start, end)
+            if loose:
+                message = "this line belongs to no key; write it as `key: value`"
+                self.report("yaml_parse_error", message, loose.start())
+                return self._section(name, start, value_start, loose.start())
             reason = _fix(self.block[value_start:end])
             mark = getattr(error, "problem_mark", None)
             at = start + min(getattr(mark, "index", 0), max(0, end - start - 1))
@@ -410,7 +418,8 @@ class _Reading:
 
     def _as_written(self, rest: str) -> Json:
         """A list line by line or in brackets, else the text, with its lines joined by a blank."""
-        lines = [line.strip() for line in re.split(r"\r\n|\n|\r", rest)]
+        lines = [line for line in re.split(r"\r\n|\n|\r", rest) if not line.startswith("#")]
+        lines = [line.strip() for line in lines]
         lines = [line for line in lines if line and not line.startswith("# ")]
         if lines and all(line.startswith("- ") for line in lines):
             return [self._item(line[2:]) for line in lines]
