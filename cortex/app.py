@@ -142,7 +142,8 @@ class Cortex:
                 progress.start("graph", len(corpus.notes), "notes")
             notes = list(corpus.notes.records())
             known = {note["file"] for note in notes}
-            found = scan(vault, self._rules())
+            outside = self.config.vault.allow_symlinks_outside
+            found = scan(vault, self._rules(), follow_outside=outside)
             files = [*found.others, *(n.path for n in found.notes if n.path not in known)]
             folder = self.state.new_folder("graph")
             counts = build_graph(notes, corpus.chunks.records(), files, folder)

@@ -63,8 +63,8 @@ _PREFIXED = re.compile(
         | A(?:KIA|SIA|BIA|CCA)[A-Z0-9]{16,}
         | AIza[A-Za-z0-9_\-]{30,} | ya29\.[A-Za-z0-9_\-]{16,} | GOCSPX-[A-Za-z0-9_\-]{16,}
         | npm_[A-Za-z0-9]{30,} | pypi-[A-Za-z0-9_\-]{40,} | hf_[A-Za-z0-9]{20,}
-        | (?:r8|gsk|figd|glsa|sntrys|sbp|sb_secret|dckr_pat|shp(?:at|ca|pa|ss)|lin_api|ntn|dop_v1|doo_v1)
-          _[A-Za-z0-9_]{20,}
+        | (?:r8|gsk|figd|glsa|sntrys|sbp|sb_secret|dckr_pat|shp(?:at|ca|pa|ss)|lin_api|ntn|dop_v1
+          |doo_v1)_[A-Za-z0-9_]{20,}
         | (?:xai|pplx|tvly|nvapi|PMAK|sq0(?:csp|atp)|rnd|fly)-[A-Za-z0-9_\-]{20,}
         | (?:[sr]k|pk)_(?:live|test|prod)_[A-Za-z0-9]{10,} | whsec_[A-Za-z0-9+/]{16,}
         | SG\.[A-Za-z0-9_\-]{16,}\.[A-Za-z0-9_\-]{16,}
@@ -115,8 +115,9 @@ _MAX_VALUE = 400  # what is looked at of a value; it is masked to its end
 _BARE = re.compile(r"[^\s\"'`|<>;]*")
 # `token_count = ...` names no token, `password manager: ...` no password.
 _NO_SECRET = re.compile(
-    r"(?i)[_\-\ ](?:models?|managers?|apps?|tools?|hash|hint|rules?|reset|types?|names?|urls?|uri|endpoint|files?|paths?|counts?|limits?|budgets?"
-    r"|sizes?|length|max|min|env|prefix|pattern|policy|at|on|date|expir\w*|ttl|changed|updated)$"
+    r"(?i)[_\-\ ](?:models?|types?|names?|urls?|uri|endpoint|files?|paths?|counts?|limits?|budgets?"
+    r"|sizes?|length|max|min|env|prefix|pattern|policy|rules?|hint|managers?|at|on|date|expir\w*"
+    r"|ttl|changed|updated)$"
 )
 
 
@@ -161,7 +162,7 @@ def _assigned(text: str) -> Iterator[Finding]:
         quoted = match["quoted"]
         start, end = match.span("bare" if quoted is None else "quoted")
         at = start  # a value that is none may hold the next name
-        if _NO_SECRET.search(match["rest"] + (match["words"] or "")):
+        if _NO_SECRET.search(match["rest"]) or _NO_SECRET.match(match["words"] or ""):
             continue
         value = text[start:end]
         if match["below"] and (value.endswith((":", "：")) or not _LINE_END.match(text, end)):

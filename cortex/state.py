@@ -12,6 +12,7 @@ import contextlib
 import io
 import json
 import os
+import re
 import shutil
 import uuid
 import zlib
@@ -39,6 +40,7 @@ REQUIRED = {  # what readers count on in a stamp
     "graph": ("built_from",),
 }
 LOCK_WAIT_S = 60.0
+_GENERATION = re.compile(rf"(?:{'|'.join(REMEDY)})-[0-9a-f]{{12}}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +202,8 @@ class State:
         generations = self.root / "generations"
         if generations.is_dir():
             for folder in generations.iterdir():
-                if folder not in keep:
+                if folder not in keep and _GENERATION.fullmatch(folder.name):
                     shutil.rmtree(folder, ignore_errors=True)
         for leftover in self.root.glob(".new-*"):
-            leftover.unlink(missing_ok=True)
+            if leftover.is_file():
+                leftover.unlink(missing_ok=True)

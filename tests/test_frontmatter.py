@@ -206,6 +206,9 @@ def test_lines_of_keys_count_from_the_top_of_the_file() -> None:
         ("tags: [a, b\nx: 1", {"tags": "[a, b", "x": 1}, 2, "brackets"),
         ("title:x\ncount:5", {"title": "x", "count": 5}, 2, "blank after the colons"),
         ("a:\n b: 1\n  c: 2\nd: 3", {"a": "b: 1 c: 2", "d": 3}, 4, "alike"),
+        ("owner: crew d\nkey:value\nx: 1", {"owner": "crew d", "x": 1}, 3, "belongs to no key"),
+        ("count: 5\nloose\n  more\nx: 1", {"count": 5, "x": 1}, 3, "belongs to no key"),
+        ("a: @b\n#c\n# d\nx: 1", {"a": "@b", "x": 1}, 2, "begins with @"),
     ],
 )
 def test_a_header_that_does_not_parse_keeps_what_can_be_read(
@@ -224,6 +227,21 @@ def test_a_header_that_does_not_parse_keeps_what_can_be_read(
 def test_each_broken_value_is_reported_on_its_own_line() -> None:
     text = "---\na: @x\nb: fine\nc: `y`\n---\n"
     assert problems(text) == [("yaml_parse_error", 2), ("yaml_parse_error", 4)]
+
+
+def test_a_value_and_the_loose_line_below_it_are_both_reported() -> None:
+    text = "---\nlist:\n- @a\n- b\nloose\nx: 1\n---\n"
+    assert split(text).values == {"list": ["@a", "b"], "x": 1}
+    assert problems(text) == [("yaml_parse_error", 5), ("yaml_parse_error", 3)]
+    assert problems(text.replace("\n", "\r\n")) == problems(text)
+
+
+def test_an_unindented_line_goes_on_where_yaml_allows_it() -> None:
+    assert values('tags: [a,\nb]\ntitle: "c\nd"\nlist:\n- e') == {
+        "tags": ["a", "b"],
+        "title": "c d",
+        "list": ["e"],
+    }
 
 
 def test_the_last_of_a_key_counts_and_the_second_is_reported() -> None:

@@ -46,6 +46,8 @@ KEYS = [
     made("rk" + "_live_", 24),
     made("whsec" + "_", 32),
     made("gsk" + "_", 40),
+    made("sbp" + "_", 40, "0123456789abcdef"),
+    made("ATAT" + "T3x", 60, ALNUM + "-_") + "=" + made("", 8, "0123456789ABCDEF"),
     made("AGE-SECRET" + "-KEY-1", 58, string.ascii_uppercase + string.digits),
     ".".join((made("eyJ", 20), made("eyJ", 40), made("", 43, ALNUM + "-_"))),
     "1234567890:" + made("AA", 33, ALNUM + "-_"),
@@ -118,6 +120,49 @@ def test_a_value_with_a_telling_name_is_masked(text: str, masked: str) -> None:
     assert redact(text) == (masked, 1)
 
 
+@pytest.mark.parametrize(
+    "frame",
+    [
+        "pw: {}",
+        "pass: {}",
+        "pwd={}",
+        "DB_PASS={}",
+        'db_pass: "{}"',
+        "wifi pass: {} (guests)",
+        "dbPass = {}",
+        "passw0rd: {}",
+        "Passwort für Router: {}",
+        "Password for the router: {}",
+        "**Password for the router:** {}",
+        "Password (router): {}",
+        "WLAN pw Gäste: {}",
+        "Password for the files: {}",
+        "password_hash: {}",
+        "my password is {}.",
+        "password is: {}",
+        "The password for the router is {}, they say",
+        "Das Passwort lautet {}",
+        "Password:\n{}",
+        "Password:\r\n\r\n{}\r\n",
+        "- Password:\n  - `{}`\n- next",
+        "1. **Password:**\n   1) **{}**",
+        "> password:\n> {}\n> and on",
+        "Password:\n```text\n{}\n```",
+    ],
+)
+def test_a_password_is_masked_however_people_note_it(frame: str) -> None:
+    before, after = frame.split("{}")
+    for password in ("hunter2X99", "Tr0ub4dor&3"):
+        assert redact(before + password + after) == (f"{before}[redacted: password]{after}", 1)
+
+
+def test_a_code_of_digits_is_a_password() -> None:
+    assert redact("password: 482913, pw: 48291377, my pwd is 482913") == (
+        "password: [redacted: password], pw: [redacted: password], my pwd is [redacted: password]",
+        3,
+    )
+
+
 def test_a_long_value_is_masked_to_its_end() -> None:
     value = "aB3-" * 300
     assert redact(f"token: {value}end here") == ("token: [redacted: api key] here", 1)
@@ -148,6 +193,15 @@ def test_a_long_value_is_masked_to_its_end() -> None:
         "![](data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk)",
         "Begin the file with `-----BEGIN PRIVATE KEY-----` and end it as usual.",
         "\n".join("0123456789abcdef" * 4 for _ in range(5)),
+        "pass: yes, pass: the salt, pw: see vault, passport: Swiss, passed: 120394 tests",
+        "pass the 2nd exam: room12b, pass-through: eth0abc1, bypass: valve2b3c, compass: n0rth-1x",
+        "Gotthard pass: 2,106m. First pass: 10:30am, second pass: 2023/24a",
+        "password manager: 1Password7, Passwort-Manager: 1Password8, password length: 128000",
+        "The password is stored in KeePass2023, and a password is case-sensitive.",
+        "The password was stolen. Case: AB12345",
+        "Password:\nSection2 begins here",
+        "password:\n  user1:\n  - [ ] change in 2024",
+        "Password:\n\n## Section2\n\nPassword:\n[[Logins2024]]",
     ],
 )
 def test_what_only_looks_like_a_secret_stays(text: str) -> None:
@@ -198,6 +252,45 @@ def test_lines_out_of_the_middle_of_a_private_key_are_masked() -> None:
     assert redact(piece) == ("x\n[redacted: private key]\nafter that", 1)
 
 
+@pytest.mark.parametrize(
+    "block",
+    [
+        "\n".join(LINES),
+        "\n".join((*LINES, "AbC1x+Q=")),
+        "\n".join(("Proc-Type: 4,ENCRYPTED", "DEK-Info: AES-128-CBC,0A1B", "", *LINES)),
+        "\n".join(("Version: GnuPG v2", "Comment: of Anna", "", *LINES, "AbC1x==", "=aB1c")),
+        "\n\n".join(LINES),
+        "\r\n".join("> " + line for line in LINES),
+        "".join(LINES),
+    ],
+)
+def test_a_private_key_without_its_end_is_masked_and_the_prose_after_it_stays(block: str) -> None:
+    for prose in ("Prose after the key.\n\nMore: of it.\n", "Notes\n", "## Next\n", "- [ ] do\n"):
+        text = f"before\n{armor('BEGIN')}\n{block}\n\n{prose}"
+        assert redact(text) == (f"before\n[redacted: private key]\n\n{prose}", 1)
+
+
+def test_a_private_key_without_its_end_is_masked_inside_a_string() -> None:
+    begin = armor("BEGIN")
+    assert redact('k: "' + "\\n".join((begin, *LINES)) + '", "x": 1') == (
+        'k: "[redacted: private key]", "x": 1',
+        1,
+    )
+    lines = "".join(f'  "{line}\\n" +\n' for line in LINES)
+    assert redact(f'k = "{begin}\\n" +\n{lines}\nand on') == (
+        'k = "[redacted: private key]\\n" +\n\nand on',
+        1,
+    )
+
+
+def test_two_private_keys_are_two_masks_when_the_first_has_no_end() -> None:
+    text = "\n".join((armor("BEGIN"), *LINES, "", "Some prose.", "", BLOCK, "after"))
+    assert redact(text) == (
+        "[redacted: private key]\n\nSome prose.\n\n[redacted: private key]\nafter",
+        2,
+    )
+
+
 def test_a_certificate_is_public() -> None:
     text = "\n".join((armor("BEGIN", "CERTIFICATE"), *LINES, armor("END", "CERTIFICATE")))
     assert redact(text) == (text, 0)
@@ -210,7 +303,13 @@ def test_a_certificate_is_public() -> None:
 @given(
     st.lists(
         st.one_of(
-            st.sampled_from([*KEYS, "password: ", "token=", "://a:b@c", " ", "\n", '"', BLOCK]),
+            st.sampled_from(
+                [
+                    *(*KEYS, "password: ", "token=", "://a:b@c", " ", "\n", '"', BLOCK),
+                    *("pw", "pass", "password", " is ", " for x", ":\n- ", "Ab1x29z"),
+                    armor("BEGIN"),
+                ]
+            ),
             st.text(max_size=12),
         ),
         max_size=8,
@@ -231,10 +330,20 @@ def test_masking_twice_changes_nothing_more_and_spans_are_in_order(pieces: list[
         "a", "sk-", "eyJaaaaaaaa.", "://a:", "password:", "password ", "-----BEGIN ",
         "-----END PRIV" + "ATE KEY-----", "A" * 64 + "\n", ("Ab1" * 21 + "\n"), "1", "a.", " -u a:",
         "sk-Ab1.", "api_key_", "bearer ", "token='", "0123456789:", " \t", "> ", "secret: a-a-a-",
+        "pw: a1", "password is ", "password\n\n- ", "password " + ("a" * 24 + " ") * 3,
+        armor("BEGIN") + "\n",
     ],
 )  # fmt: skip
 def test_a_megabyte_of_hostile_text_takes_about_a_second(piece: str) -> None:
     text = piece * (10**6 // len(piece))
+    started = time.process_time()
+    find(text + "!")
+    assert time.process_time() - started < 4
+
+
+@pytest.mark.parametrize("piece", ["+\n", "A\n", "\n", "\\n", "A ", "A"])
+def test_a_megabyte_after_the_begin_of_a_key_takes_about_a_second(piece: str) -> None:
+    text = armor("BEGIN") + "\n" + piece * (10**6 // len(piece))
     started = time.process_time()
     find(text + "!")
     assert time.process_time() - started < 4

@@ -63,13 +63,30 @@ def test_one_stray_nul_does_not_lose_the_note() -> None:
     assert [(problem.code, problem.line) for problem in problems] == [("control_characters", 2)]
 
 
+@pytest.mark.parametrize("control", ["\x07", "\x7f", "\x01\x02\x03"])
+def test_a_control_character_in_a_short_note_is_no_picture(control: str) -> None:
+    assert decode(f"{control}jam\n".encode()) == (f"{control}jam\n", ())
+    assert decode(f"caf\xe9 {control}\n".encode("cp1252"))[0] == f"caf\xe9 {control}\n"
+    assert decode(f"\ufeff{control}jam\n".encode("utf-16"))[0].endswith(f"{control}jam\n")
+
+
+def test_a_nul_in_a_short_note_is_no_picture() -> None:
+    text, problems = decode(b"one\0two words\n")
+    assert text == "one\ufffdtwo words\n"
+    assert [(problem.code, problem.line) for problem in problems] == [("control_characters", 1)]
+
+
+def test_utf8_without_a_nul_is_text_whatever_it_says() -> None:
+    assert decode(b"\x1b[1m\x01\x02" * 200)[0] == "\x1b[1m\x01\x02" * 200
+
+
 @pytest.mark.parametrize(
     "data",
     [
         b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + bytes(range(256)) * 8,
         b"\x7fELF\x02\x01\x01" + bytes(60) + b"text" * 30,
         b"\xff\xd8\xff\xe0\0\x10JFIF" + bytes(range(256)),
-        bytes(range(1, 32)) * 20,
+        b"\xff\xfb\x90d" + bytes(range(1, 32)) * 20,
         bytes(200),
     ],
 )

@@ -19,7 +19,7 @@ from ..protocols import Embedder, Progress
 from ..state import Stamp, State
 from ..types import Chunk, Json, key64
 from . import chroma
-from .vectors import VectorCache, write_entries
+from .vectors import CACHE_FILES, VectorCache, write_entries
 
 _BATCH_WINDOWS = 256  # texts per call of the model, and per write of the cache
 SPARE_ROWS = 4096  # out of use, that a cache may hold beside as many as are in use
@@ -131,7 +131,7 @@ def windows(embedder: Embedder, chunk: Chunk) -> list[str]:
         end = starts[last] if last < len(starts) else len(body)
         pieces.append(f"{prefix}\n{body[starts[first] : end].strip()}")
         first = last
-    return pieces
+    return pieces or [prefix]  # a body of no tokens: the place is all there is
 
 
 def _border(text: str, starts: Sequence[int], first: int, last: int) -> int:
@@ -314,7 +314,8 @@ def _fill_chroma(
         rows = cache.rows()
         entries = [entry_of(item) for item in upserts]
         marker.unlink(missing_ok=True)  # until it is done, nobody knows what Chroma holds
-        if present is None:
+        if not is_synced and not chroma.holds_others(path, collection):
+            # What it holds is unknown or damaged, and a damaged index can end the whole process.
             chroma.remove(path)
         try:
             with chroma.Chroma(path, collection, stamp.values["identity"]) as store:
@@ -322,16 +323,13 @@ def _fill_chroma(
                     store.change(entries, deletes, rows, progress)
                 else:
                     store.fill(entries, rows, progress)
-        except (CortexError, KeyboardInterrupt):
+        except CortexError:
             raise
         except Exception as error:  # Chroma raises bare exceptions of its native code
-            if report.refilled is False and not is_synced and present is None:
-                raise
-            chroma.remove(path)
-            report.refilled = True
-            with chroma.Chroma(path, collection, stamp.values["identity"]) as store:
-                store.fill([entry_of(item) for item in wanted], rows, progress)
-            del error
+            raise CortexError(
+                f"Chroma failed at {path} ({error}); the vectors are safe and serve searches; "
+                "free some space or remove that folder, and run: cortex embed"
+            ) from None
     report.chroma = chroma.count(path) or 0
     write_json(
         marker,
@@ -354,7 +352,6 @@ def _metadata(chunk: Chunk, note: dict[str, Json]) -> dict[str, Json]:
         "note": chunk.note,
         "note_key": str(key64(chunk.note)),
         "folder": chunk.note.rpartition("/")[0],
-        "modified": note["modified"],
     }
     if note["tags"]:
         values["tags"] = "|" + "|".join(tag.casefold() for tag in note["tags"]) + "|"
@@ -382,7 +379,11 @@ def _open_cache(
         cache = VectorCache(state.root / previous.values["cache"], previous.values["dimensions"])
     else:
         name = re.sub(r"[^A-Za-z0-9.-]+", "-", embedder.identity)[:80]
-        cache = VectorCache(state.root / "vectors" / name, embedder.dimensions)
+        folders = (state.root / "vectors").glob(f"{name}*")
+        of_model = [f for f in folders if re.sub(r"\+\d+$", "", f.name) == name]
+        caches = [VectorCache(f, embedder.dimensions) for f in sorted(of_model)]
+        empty = VectorCache(state.root / "vectors" / name, embedder.dimensions)
+        cache = max(caches, key=len, default=empty)
     if force and len(cache):
         cache = VectorCache(_free_folder(cache.folder), cache.dimensions)
     return cache
@@ -391,7 +392,7 @@ def _open_cache(
 def _compacted(state: State, cache: VectorCache, surfaces: list[bytes]) -> VectorCache:
     """The cache, or a copy of what is in use once the rest would outweigh it."""
     known = cache.known()
-    used = {surface: known[surface] for surface in surfaces}
+    used = {surface: known[surface] for surface in surfaces if surface in known}
     live = sum(windows for _, windows in used.values())
     if len(cache) <= 2 * live + SPARE_ROWS:
         return cache
@@ -419,5 +420,6 @@ def _drop_unused_caches(state: State, stamp: Stamp) -> None:
     used = state.root / stamp.values["cache"]
     folders = state.root / "vectors"
     for folder in folders.iterdir() if folders.is_dir() else ():
-        if folder != used:
+        holds = {file.name for file in folder.iterdir()} if folder.is_dir() else None
+        if folder != used and holds is not None and holds <= set(CACHE_FILES):
             shutil.rmtree(folder, ignore_errors=True)

@@ -7,6 +7,7 @@ holds the folder open is told of no change, so a reader opens it anew when the g
 from __future__ import annotations
 
 import contextlib
+import re
 import shutil
 import sqlite3
 from collections.abc import Collection, Iterator, Sequence
@@ -19,6 +20,7 @@ from ..protocols import Progress, Vectors
 from ..types import Json, key64
 
 _MOST_IN_WHERE = 5000  # notes in one condition; SQLite takes some 30,000 variables
+_SEGMENT = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")  # a folder of Chroma's
 _BATCH = 2000  # Chroma takes 5,461 at most; smaller batches show progress
 
 
@@ -48,6 +50,16 @@ def count(path: Path) -> int | None:
     if found >= 1000 and not all((path / segment).is_dir() for (segment,) in segments):
         return None  # Chroma writes its vector index to disk every 1,000 changes
     return int(found)
+
+
+def holds_others(path: Path, name: str) -> bool:
+    """Whether a store has collections beside the one of this name: somebody else's."""
+    with contextlib.suppress(sqlite3.Error, ValueError, OSError):
+        uri = f"{(path / 'chroma.sqlite3').resolve().as_uri()}?mode=ro"
+        with contextlib.closing(sqlite3.connect(uri, uri=True, timeout=5)) as connection:
+            names = {found for (found,) in connection.execute("SELECT name FROM collections")}
+            return bool(names - {name})
+    return False
 
 
 def sizes(path: Path) -> dict[str, int]:
@@ -201,7 +213,7 @@ def remove(path: Path) -> None:
         return
     _let_go()
     holds = {entry.name for entry in path.iterdir()} if path.is_dir() else {path.name}
-    if holds and "chroma.sqlite3" not in holds:
+    if holds and "chroma.sqlite3" not in holds and not all(map(_SEGMENT.fullmatch, holds)):
         raise CortexError(
             f"{path} is no Chroma store, so it was left alone; "
             "name another folder in index.chroma_path"

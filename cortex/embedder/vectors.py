@@ -22,6 +22,8 @@ from ..state import Stamp
 
 _KEY = np.dtype([("surface", "V16"), ("window", "<u2"), ("windows", "<u2")])
 
+CACHE_FILES = ("vectors.f32", "vectors.keys")
+
 Floats = NDArray[np.float32]
 
 
@@ -31,8 +33,7 @@ class VectorCache:
     def __init__(self, folder: Path, dimensions: int) -> None:
         self.folder = folder
         self.dimensions = dimensions
-        self._rows_path = folder / "vectors.f32"
-        self._keys_path = folder / "vectors.keys"
+        self._rows_path, self._keys_path = (folder / name for name in CACHE_FILES)
 
     def __len__(self) -> int:
         return min(

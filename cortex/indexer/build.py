@@ -97,7 +97,7 @@ def build_index(
         )
     found = scan(vault, rules, follow_outside=follow_outside)
     previous = None if force else _Previous.open(state)
-    language = _main_language(found.notes, previous)
+    language = _main_language(found.notes)
     if previous is not None and language != previous.stamp.values["main_language"]:
         previous = None  # the terms of all short notes change
     report = IndexReport()
@@ -138,11 +138,8 @@ def build_index(
     return report
 
 
-def _main_language(notes: list[FoundNote], previous: _Previous | None) -> str:
-    """The commonest language of a sample of the notes: the one that notes too short to tell are in.
-
-    It stays what it was while it is not clearly outnumbered, because a change costs a full build.
-    """
+def _main_language(notes: list[FoundNote]) -> str:
+    """The commonest language of a sample: the one that notes too short to tell are in."""
     counts: Counter[str] = Counter()
     untold: list[str] = []
     for note in notes[:: max(len(notes) // LANGUAGE_SAMPLE, 1)]:
@@ -160,11 +157,7 @@ def _main_language(notes: list[FoundNote], previous: _Previous | None) -> str:
     if not counts:
         language = detect_language("\n".join(untold))
         return "en" if language == "und" else language
-    language, count = min(counts.items(), key=lambda item: (-item[1], item[0]))
-    if previous is not None:
-        before = previous.stamp.values["main_language"]
-        if 2 * counts[before] > count:
-            return str(before)
+    language, _ = min(counts.items(), key=lambda item: (-item[1], item[0]))
     return language
 
 
@@ -283,7 +276,8 @@ class _Writer:
         self._modified = array("d")
         self._languages: list[str] = []
         self._first_chunk = array("i", [0])
-        self._digest = blake2b(dumps(_versions()).encode(), digest_size=8)
+        label = dumps([_versions(), main_language])
+        self._digest = blake2b(label.encode(), digest_size=8)
 
     def write(self, reads: list[_Read]) -> Iterator[LexicalNote]:
         """Write all notes; yields what the lexical index must learn: the notes that changed."""

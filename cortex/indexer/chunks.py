@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import mmap
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
@@ -137,19 +136,19 @@ class RecordFile:
         self.keys: Keys = stamp.array(f"{stem}.keys.npy")
         self._order: NDArray[np.uint32] = stamp.array(f"{stem}.order.npy")
         self._sorted = self.keys[self._order] if len(self.keys) < 4096 else None
-        with open(self._path, "rb") as file:
-            # A mapping stays whole when the file is replaced or unlinked.
-            self._data: Any = (
-                mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if len(self.keys) else b""
-            )
+        # Not mapped: a program that cuts the public name of the file would end this process.
+        self._file = open(self._path, "rb")  # noqa: SIM115 (open as long as this is)
+        self._lock = Lock()
 
     def __len__(self) -> int:
         return len(self.keys)
 
     def line(self, ordinal: int) -> bytes:
         """One record as it stands in the file, with its line end."""
-        line: bytes = self._data[int(self._offsets[ordinal]) : int(self._offsets[ordinal + 1])]
-        return line
+        start, end = int(self._offsets[ordinal]), int(self._offsets[ordinal + 1])
+        with self._lock:
+            self._file.seek(start)
+            return self._file.read(end - start)
 
     def record(self, ordinal: int) -> dict[str, Json]:
         try:

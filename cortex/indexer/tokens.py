@@ -104,11 +104,12 @@ def _piece_pattern(is_ascii: bool) -> re.Pattern[str]:
     """What cuts a text into pieces. The one for ASCII does the same there, and compiles at once."""
     word, joiner = "[A-Za-z0-9]++", r"(?:_++|::|[-./\\@:#&'])"
     if not is_ascii:
-        word = rf"(?:{word}|[^\W_\x00-\x7f{_NGRAM}]++|[{_MARKS}{_IGNORED}]++)++"
+        word = rf"(?:{word}|[^\W_\x00-\x7f{_NGRAM}]++|[{_MARKS}{_IGNORED}]++)+"
         gershayim = r"(?<=[\u05d0-\u05ea])\"(?=[\u05d0-\u05ea])"
         joiner = rf"(?:_++|::|[-\u2010./\\@:#&{_APOSTROPHES}]|{gershayim})"
-    compound = rf"{word}(?:{joiner}{word})*+"
-    pattern = rf"{compound}(?:\+\+|\#)?+|(?<![\w.])\.(?=[A-Za-z]){compound}"  # .NET, .gitignore
+    # Only single sets are possessive: Python before 3.11.5 matches possessive groups wrongly.
+    compound = rf"{word}(?:{joiner}{word})*"
+    pattern = rf"{compound}(?:\+\+|\#)?|(?<![\w.])\.(?=[A-Za-z]){compound}"  # .NET, .gitignore
     if not is_ascii:
         pattern += (
             rf"|[{_HAN_KANA}]+|[{_HANGUL}]+|[{_UNSPACED}{_ZERO_WIDTH_SPACE}]+"

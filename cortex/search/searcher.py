@@ -283,7 +283,7 @@ class Searcher:
         asked = {t for word in run.words.words if word.count >= 1 for t in word.variants}
         if not asked or count < 2 or isinstance(self._lexical, Unavailable):
             return {}
-        frequency = self._lexical.document_frequency(asked)
+        frequency = self._frequency(asked)
         rarity = {
             term: math.log(count / (1 + df)) / math.log(count) for term, df in frequency.items()
         }
@@ -447,8 +447,16 @@ class Searcher:
         if isinstance(self._lexical, Unavailable):
             return [1.0] * len(run.words.words)
         asked = {term for word in run.words.words for term in word.variants}
-        frequency = self._lexical.document_frequency(asked)
-        return word_weights(run.words, frequency, self._lexical.note_count)
+        return word_weights(run.words, self._frequency(asked), self._lexical.note_count)
+
+    def _frequency(self, asked: set[str]) -> Mapping[str, int]:
+        """In how many notes each term stands; nothing from an index that cannot tell."""
+        try:
+            if not isinstance(self._lexical, Unavailable):
+                return self._lexical.document_frequency(asked)
+        except Unavailable:
+            pass  # the channel has reported it
+        return {}
 
 
 def _with_inherited_evidence(hits: list[Hit]) -> list[Hit]:

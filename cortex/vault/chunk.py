@@ -16,6 +16,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
+from operator import itemgetter
+from typing import TypeVar
 
 from ..redaction import find
 from ..text import estimate_tokens, slug
@@ -24,6 +26,8 @@ from .markdown import Block, Body, Code
 
 CHUNKER_VERSION = 1  # raise it when the same text gives other chunks
 MAX_TOKENS = 400  # of one chunk's text, by text.estimate_tokens
+
+T = TypeVar("T")
 
 _HARD_CHARS = 300  # a run without any border is cut at this many characters, at least
 _BORDER_HASH_CHARS = 64
@@ -52,7 +56,9 @@ def chunk_note(note: Note, body: Body) -> list[Chunk]:
     for heading_path, span, headings in _sections(note, body):
         for piece in _pieces(note.text, span, headings, body, shown):
             text = shown.text(piece, headings)
-            stripped = note.text[piece.start : piece.end].strip()
+            # From its own heading on: those above it are in the path, and may come and go.
+            own = next((h.start for h in reversed(headings) if piece.start <= h.start), piece.start)
+            stripped = note.text[min(own, piece.end) : piece.end].strip()
             digest = blake2b(
                 "\0".join((note.path, *heading_path, "", stripped)).encode("utf-8"), digest_size=5
             ).hexdigest()
@@ -71,14 +77,8 @@ def chunk_note(note: Note, body: Body) -> list[Chunk]:
                     start_line=body.line_of(_first_visible(note.text, piece)),
                     end_line=body.line_of(max(piece.start, piece.end - 1)),
                     text=text or (heading_path[-1] if heading_path else note.title) or note.title,
-                    tags=tuple(
-                        dict.fromkeys(tag for at, tag in body.tags if piece.start <= at < piece.end)
-                    )
-                    if body.tags
-                    else (),
-                    links=tuple(link for at, link in body.links if piece.start <= at < piece.end)
-                    if body.links
-                    else (),
+                    tags=tuple(dict.fromkeys(_within(body.tags, piece))),
+                    links=tuple(_within(body.links, piece)),
                     secrets=_cut_secrets(note.text, piece, secrets),
                 )
             )
@@ -106,6 +106,13 @@ def _sections(note: Note, body: Body) -> Iterator[tuple[tuple[str, ...], _Span, 
             continue  # it goes with its first subsection, whose heading path names it
         yield (*heading.parents, heading.text), _Span(start, stop), lines
         start, lines = stop, []
+
+
+def _within(items: Sequence[tuple[int, T]], span: _Span) -> list[T]:
+    """Of (offset, item) pairs in order, the items in a span."""
+    first = bisect_left(items, span.start, key=itemgetter(0))
+    last = bisect_left(items, span.end, key=itemgetter(0))
+    return [item for _, item in items[first:last]]
 
 
 def _cut_secrets(text: str, span: _Span, secrets: Sequence[tuple[int, int]]) -> tuple[str, ...]:
@@ -289,7 +296,10 @@ class _Shown:
 
     def _bare(self, span: _Span, headings: Sequence[_Span]) -> str:
         text = self._note.text
-        hidden = [*(s for s in self._body.comments if s[0] < span.end and s[1] > span.start)]
+        comments = self._body.comments
+        first = max(bisect_left(comments, span.start, key=itemgetter(0)) - 1, 0)
+        last = bisect_left(comments, span.end, key=itemgetter(0))
+        hidden = [comment for comment in comments[first:last] if comment[1] > span.start]
         hidden.extend((line.start, line.end) for line in headings)
         if hidden:
             hidden.sort()

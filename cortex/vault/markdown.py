@@ -51,6 +51,12 @@ _BLOCKS = (
 )
 
 _MAX_FENCE = 40  # characters; a longer line of marks is no fence that anyone would open again
+# Both keep every offset. The parser counts characters by "\n" alone, and each quote or list in a
+# quote is a call within a call: thousands of them overflow its stack.
+_LONE_RETURN = re.compile(r"\r(?!\n)")
+_DEEP = re.compile(
+    r"(?m)^((?:[ \t]*+(?:>|[*+-](?=[ \t])|\d{1,9}[.)](?=[ \t]))){200})([ \t>*+\-.)\d]+)"
+)
 MAX_HEADING = 300  # characters of a heading that names a place
 _FILLER = "\0"  # stands for each masked character; notes never hold it
 _MAX_DEPTH = 100  # of nested blocks looked into; deeper ones count as text of the last
@@ -115,7 +121,8 @@ class Body:
 def parse_body(text: str, body_start: int) -> Body:
     """Read the body of a note: the part of `text` from `body_start` on."""
     body = Body(lines=line_starts(text))
-    source = text[body_start:].replace("\0", "\ufffd")
+    source = _LONE_RETURN.sub("\n", text[body_start:].replace("\0", "\ufffd"))
+    source = _DEEP.sub(lambda match: match[1] + "x" * len(match[2]), source)
     tree, source = _parse(source)
     first_line = body.line_of(body_start) if body_start < len(text) else len(body.lines)
     # The body may begin in the middle of a line only when that line is the first of the file.
@@ -162,12 +169,12 @@ def parse_body(text: str, body_start: int) -> Body:
         stack.extend((child, siblings, depth) for child in reversed(node.children))
 
     masks.sort()
-    visible = _masked(text, body_start, masks)
+    visible = _LONE_RETURN.sub("\n", _masked(text, body_start, masks))
     if "%%" in visible:
         hidden = list(_comments_over_lines(visible, body_start, paragraphs))
         body.comments.extend(hidden)
         masks = sorted([*masks, *hidden])
-        visible = _masked(text, body_start, masks)
+        visible = _LONE_RETURN.sub("\n", _masked(text, body_start, masks))
     wiki = list(_wikilinks(visible, body_start, body))
     body.links.extend((start, link) for start, _, link in wiki)
     body.links.sort(key=lambda pair: pair[0])
@@ -197,7 +204,9 @@ def _parse(source: str) -> tuple[Any, str]:
             return tree, source
         starts = line_starts(source)
         at = starts[unclosed.sourcepos.start.line - 1] + unclosed.sourcepos.start.column - 1
-        at = source.index("%%", at)
+        at = source.find("%%", at)
+        if at < 0:
+            return tree, source
         source = source[:at] + "xx" + source[at + 2 :]  # same length, so positions stay
 
 

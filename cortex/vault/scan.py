@@ -144,6 +144,8 @@ def _ancestors(path: str) -> tuple[str, ...]:
 
 
 def _matches(rule: str, places: Sequence[str]) -> bool:
+    if rule.strip().strip("/") in places:  # a name may hold the signs of a pattern
+        return True
     pattern = _compiled(rule)
     return any(pattern.fullmatch(place) for place in places)
 
@@ -167,4 +169,7 @@ def _compiled(rule: str) -> re.Pattern[str]:
             else:
                 pattern += re.escape(char)
         pattern += "" if last else "/"
-    return re.compile(pattern, re.DOTALL)
+    try:
+        return re.compile(pattern, re.DOTALL)
+    except re.error:  # "[z-a]": no pattern, so a name
+        return re.compile(re.escape(rule.strip().strip("/")))
