@@ -17,7 +17,7 @@ from .errors import CortexError, Damaged, Unavailable, UsageError
 from .protocols import Embedder, Progress
 from .state import Stamp, State
 from .types import Context, Hit, Json, Query, SearchResult
-from .vault.scan import FolderRules, scan
+from .vault.scan import FolderRules, is_visible, scan
 
 if TYPE_CHECKING:
     from .embedder.build import EmbedReport
@@ -84,6 +84,13 @@ class Cortex:
         from .indexer.build import build_index
 
         vault = require_vault(self.config)
+        inside = os.path.relpath(os.path.realpath(self.config.state), os.path.realpath(vault))
+        inside = inside.replace(os.sep, "/")
+        if inside == "." or (not inside.startswith("..") and is_visible(inside)):
+            raise UsageError(
+                f"the state folder {self.config.state} lies inside the vault, among the notes; "
+                f"move {self.config.path.name} and index.chunks_path out of it"
+            )
         with self.state.lock():
             return build_index(
                 self.state,

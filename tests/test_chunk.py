@@ -143,6 +143,14 @@ def test_a_new_paragraph_leaves_the_ids_around_it_alone() -> None:
     assert len(before.keys() - after.keys()) <= 1
 
 
+def test_sections_under_a_bare_title_keep_their_ids_when_others_come_go_and_move() -> None:
+    one, two, zero = "## One\n\nfirst\n\n", "## Two\n\nsecond\n\n", "## Zero\n\nnone\n\n"
+    before = [chunk.id for chunk in chunks("# Title\n\n" + one + two)]
+    for text in (zero + one + two, two + one, one + zero + two):
+        assert set(before) <= {chunk.id for chunk in chunks("# Title\n\n" + text)}
+    assert before[1] in {chunk.id for chunk in chunks("# Title\n\n" + two)}
+
+
 def test_byte_identical_twins_under_one_heading_are_told_apart() -> None:
     found = [chunk.id for chunk in chunks("# A\n\nsame\n\n# A\n\nsame\n")]
     assert len(set(found)) == 2

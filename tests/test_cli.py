@@ -456,10 +456,10 @@ def test_a_note_goes_into_a_pipe_as_it_is_and_to_a_terminal_without_what_it_woul
 
 
 def test_a_state_folder_that_cannot_be_is_one_line_with_the_remedy(run: Run, home: Path) -> None:
-    (home / "c.yaml").write_text("vault: {path: notes}\nindex: {chunks_path: notes/bees.md/c}\n")
+    (home / "c.yaml").write_text("vault: {path: notes}\nindex: {chunks_path: c.yaml/c}\n")
     ran = run("index", "--config", "c.yaml")
     assert (ran.code, ran.out) == (1, "")
-    assert ran.err.startswith(f"cortex: cannot write to the state folder {home}/notes/bees.md (")
+    assert ran.err.startswith(f"cortex: cannot write to the state folder {home}/c.yaml (")
     assert ran.err.endswith("name another one in index.chunks_path\n")
 
 

@@ -181,6 +181,27 @@ def test_a_missing_model_leaves_words_and_names_the_fetch(
     assert "vector" in [missing.what for missing in result.unavailable]
 
 
+def test_a_damaged_vector_index_of_chroma_is_replaced_and_not_opened(
+    cortex_with: CortexMaker, tmp_path: Path
+) -> None:
+    cortex = cortex_with({"many.md": "".join(f"# H{i}\n\nword{i}\n\n" for i in range(1200))})
+    [header] = (tmp_path / "state/chroma").rglob("header.bin")
+    with open(header, "r+b") as file:
+        file.truncate(header.stat().st_size // 2)
+    (tmp_path / "vault/new.md").write_text("fresh")
+    cortex.index()
+    report = cortex.embed()  # opening it would end the process
+    assert (report.encoded, report.chroma, report.refilled) == (1, 1201, True)
+
+
+def test_a_note_of_no_tokens_under_a_long_title_is_embedded_by_its_place(
+    cortex_with: CortexMaker,
+) -> None:
+    title = " ".join(f"t{i}" for i in range(800))
+    cortex = cortex_with({"a.md": f"---\ntitle: {title}\n---\n\u200b\u200d\n", "b.md": "x"})
+    assert cortex.embed().vectors == 2
+
+
 def chunk(text: str, place: tuple[str, ...] = ("Heading",)) -> Chunk:
     return Chunk("id", "n.md", "Title", place, 0, 0, 1, 1, text)
 

@@ -185,6 +185,51 @@ def test_a_cut_artifact_is_named_and_the_next_run_mends_it(
     assert len(cortex.search("word", channels=["bm25"]).hits) == 2
 
 
+def test_unreadable_notes_and_folders_keep_their_chunks_even_when_all_is_read_again(
+    cortex_with: CortexMaker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cortex = cortex_with({"a.md": "# A\nkeepword", "deep/b.md": "deepword", "c.md": "other"})
+    (tmp_path / "vault/a.md").write_bytes(b"\x00\x01\x02\xff\xfe" * 200)
+    listed = os.scandir
+
+    def refused(folder: str) -> object:
+        if str(folder).endswith("deep"):
+            raise PermissionError(13, "Permission denied", folder)
+        return listed(folder)
+
+    monkeypatch.setattr(os, "scandir", refused)
+    for force in (True, False):
+        report = cortex.index(force=force)
+        assert sorted(report.kept) == ["a.md", "deep/b.md"]
+        assert (report.added, report.removed, report.notes) == (0, 0, 3)
+    monkeypatch.undo()
+    for word, note in (("keepword", "a.md"), ("deepword", "deep/b.md")):
+        assert cortex.search(word, channels=["bm25"]).hits[0].chunk.note == note
+
+
+def test_what_is_not_ours_in_the_state_folder_is_left_alone(
+    cortex_with: CortexMaker, tmp_path: Path
+) -> None:
+    cortex = cortex_with({"a.md": "one"}, build=False)
+    theirs = [tmp_path / "state" / name for name in ("generations/smith/f.md", "vectors/la/m.md")]
+    for path in theirs:
+        path.parent.mkdir(parents=True)
+        path.write_text("mine")
+    for _ in range(2):
+        cortex.index(force=True)
+        cortex.embed(force=True)
+        cortex.build_graph()
+    assert all(path.read_text() == "mine" for path in theirs)
+
+
+def test_a_state_folder_among_the_notes_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("x")
+    (tmp_path / "config.yaml").write_text(f"vault: {{path: '{tmp_path}'}}")
+    with pytest.raises(CortexError, match="inside the vault"):
+        Cortex.open(tmp_path / "config.yaml", env={}).index()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.md", "config.yaml"]
+
+
 @pytest.mark.slow
 def test_a_killed_run_leaves_the_last_state_and_the_next_run_completes(
     cortex_with: CortexMaker, tmp_path: Path

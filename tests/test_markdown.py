@@ -106,6 +106,28 @@ def test_hostile_text_is_read_in_linear_time(text: str) -> None:
     assert body.headings == []
 
 
+@pytest.mark.parametrize("text", [">" * 30_000 + "x", "- " * 30_000 + "x", "1. " * 20_000 + "x"])
+def test_no_depth_of_quotes_and_lists_ends_the_process(text: str) -> None:
+    assert len(parse_body(text, 0).blocks) == 1
+
+
+def test_lone_carriage_returns_end_lines_as_others_do() -> None:
+    text = "é <!-- cé -->\n\n# Häding [[a]] #täg ^id\n\nlast [[b]]"
+    other = parse_body(text.replace("\n", "\r"), 0)
+    body = parse_body(text, 0)
+    for name in ("headings", "links", "tags", "block_ids", "comments"):
+        assert getattr(body, name) == getattr(other, name)
+    assert parse_body("%%\ré%%%%", 0).comments
+
+
+def test_a_comment_hides_across_lines_of_a_paragraph_and_an_open_one_nothing() -> None:
+    body = parse_body(
+        "text %% a [[no]]\nmore %% [[yes]]\n\n> %% b\n> [[kept]]\n\n- %% x\n  [[too]]", 0
+    )
+    assert [link.target for _, link in body.links] == ["yes", "kept", "too"]
+    assert len(body.comments) == 1
+
+
 PIECES = st.sampled_from(
     [
         "# h\n",

@@ -420,3 +420,8 @@ def test_code_and_addresses_have_no_language() -> None:
 
 def test_only_the_beginning_of_a_long_text_is_read() -> None:
     assert detect_language("The pump is in the shed. " * 1_000 + "и он течёт " * 100_000) == "en"
+
+
+def test_a_stem_that_is_a_stop_word_elsewhere_is_not_asked_for() -> None:
+    [word] = query_terms("bees", ["en", "fr", "de"]).words
+    assert "be" not in word.variants and "bee" in word.variants

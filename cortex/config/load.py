@@ -192,6 +192,8 @@ class _Reader:
             return _number(text)
         if "\0" in text:
             raise _Wrong("must not hold a NUL character")
+        if hint is Path and not text.strip():
+            raise _Wrong("must be a path; leave the key out to have its default")
         return expand(text, self.file.parent, self.env) if hint is Path else text
 
     def items(self, kind: Any, node: yaml.Node, where: str) -> tuple[Any, ...]:

@@ -224,7 +224,7 @@ def contradictions(config: Config) -> list[tuple[str, str]]:
 def require_vault(config: Config) -> Path:
     """The vault's folder. Raises UsageError if none is set or it is not there."""
     vault = config.vault.path
-    if vault is None or vault == config.path.parent:
+    if vault is None:
         raise UsageError(
             f"{config.path} names no vault; add the folder of your notes there as vault.path"
         )

@@ -6,7 +6,7 @@ import re
 import time
 from array import array
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b, sha256
 from pathlib import Path
@@ -96,10 +96,15 @@ def build_index(
             f"the vault {vault} is not a folder; set vault.path to where your notes are"
         )
     found = scan(vault, rules, follow_outside=follow_outside)
-    previous = None if force else _Previous.open(state)
+    previous = _Previous.open(state)
     language = _main_language(found.notes)
-    if previous is not None and language != previous.stamp.values["main_language"]:
-        previous = None  # the terms of all short notes change
+    # Without `reuse`, the last generation still serves notes that cannot be read now.
+    reuse = (
+        previous is not None
+        and not force
+        and previous.stamp.values["versions"] == _versions()
+        and previous.stamp.values["main_language"] == language
+    )
     report = IndexReport()
     report.problems = [NoteProblem(path, p.code, p.message, p.line) for path, p in found.problems]
     if progress:
@@ -111,7 +116,7 @@ def build_index(
     gone = [] if previous is None else [i for i in range(len(previous.notes)) if i not in kept]
     report.removed = len(gone)
 
-    if previous is not None and not gone and previous.holds_all(reads):
+    if previous is not None and reuse and not gone and previous.holds_all(reads):
         stamp = previous.stamp
         report.unchanged = len(reads)
         report.problems.extend(previous.problems)
@@ -120,12 +125,12 @@ def build_index(
             progress.advance(len(reads))
     else:
         folder = state.new_folder("index")
-        writer = _Writer(folder, previous, report, language, progress)
+        writer = _Writer(folder, previous, reuse, report, language, progress)
         TantivyIndex.build(
             folder / LEXICAL,
-            previous.lexical if previous is not None else None,
+            previous.lexical if previous is not None and reuse else None,
             writer.write(reads),
-            [int(previous.notes.keys[i]) for i in gone] if previous is not None else [],
+            [int(previous.notes.keys[i]) for i in gone] if previous is not None and reuse else [],
         )
         values = writer.close()
         stamp = state.publish("index", writer.generation(), folder, values, PUBLIC)
@@ -225,10 +230,10 @@ class _Previous:
 
     @classmethod
     def open(cls, state: State) -> _Previous | None:
-        """None when there is none, or when it is damaged or of another version."""
+        """None when there is none, or when it is damaged or written in another format."""
         try:
             stamp = state.stamp("index")
-            if stamp is None or stamp.values.get("versions") != _versions():
+            if stamp is None or stamp.values["versions"]["format"] != FORMAT_VERSION:
                 return None
             return cls(stamp)
         except (Damaged, Unavailable, OSError, ValueError, KeyError):
@@ -256,6 +261,7 @@ class _Writer:
         self,
         folder: Path,
         previous: _Previous | None,
+        reuse: bool,
         report: IndexReport,
         main_language: str,
         progress: Progress | None,
@@ -263,6 +269,7 @@ class _Writer:
         self._folder = folder
         self._main_language = main_language
         self._previous = previous
+        self._reuse = reuse
         self._report = report
         self._progress = progress
         self._problems: list[NoteProblem] = []
@@ -287,13 +294,13 @@ class _Writer:
             old = self._previous
             if old is not None and read.previous >= 0:
                 same = old.shas[read.previous].tobytes() == read.sha
-                if read.found is None or same:
-                    self._copy(read, same)
+                if read.found is None or (same and self._reuse):
+                    yield from self._copy(read, same)
                     continue
             try:
                 yield self._parse(read)
             except (Undecodable, OSError) as error:
-                self._unreadable(read, error)
+                yield from self._unreadable(read, error)
 
     def _parse(self, read: _Read) -> LexicalNote:
         assert read.found is not None
@@ -306,15 +313,19 @@ class _Writer:
         line = dumps(note_record(note, len(data), chunks)).encode("utf-8") + b"\n"
         self._end(read, bytes.fromhex(note.sha256), note.modified, note.language, line)
         self._add_problems(note.path, note.problems)
-        if read.previous >= 0:
-            self._report.changed += 1
-        else:
+        old = self._previous
+        if old is None or read.previous < 0:
             self._report.added += 1
+        elif old.shas[read.previous].tobytes() == bytes.fromhex(note.sha256):
+            self._report.unchanged += 1
+        else:
+            self._report.changed += 1
         language = self._main_language if note.language == "und" else note.language
         names = (*note.tags, *property_texts(note.frontmatter))
         return lexical_note(note.path, note.title, note.aliases, names, language, chunks)
 
-    def _copy(self, read: _Read, same: bool) -> None:
+    def _copy(self, read: _Read, same: bool) -> Iterator[LexicalNote]:
+        """Take a note over as it was; yields it where the lexical index begins from nothing."""
         old, ordinal = self._previous, read.previous
         assert old is not None
         for index in range(int(old.first_chunk[ordinal]), int(old.first_chunk[ordinal + 1])):
@@ -332,6 +343,10 @@ class _Writer:
             self._problems.append(problem)
             self._report.problems.append(problem)
         self._report.unchanged += 1
+        if not self._reuse:
+            first, last = old.first_chunk[ordinal : ordinal + 2].tolist()
+            own = [old.chunks.record(index) for index in range(first, last)]
+            yield lexical_note_of(old.notes.record(ordinal), own, self._main_language)
 
     def _end(self, read: _Read, sha: bytes, modified: float, language: str, line: bytes) -> None:
         self._notes.add(key64(read.path), line)
@@ -341,7 +356,7 @@ class _Writer:
         self._first_chunk.append(len(self._chunks.keys))
         self._digest.update(read.path.encode("utf-8") + b"\0" + sha)
 
-    def _unreadable(self, read: _Read, error: Exception) -> None:
+    def _unreadable(self, read: _Read, error: Exception) -> Iterator[LexicalNote]:
         if isinstance(error, FileNotFoundError) and read.previous < 0:
             return
         code, what = ("unreadable", f"cannot be read ({error})")
@@ -350,7 +365,7 @@ class _Writer:
         self._report.problems.append(NoteProblem(read.path, code, what))
         if read.previous >= 0:
             self._report.kept.append(read.path)
-            self._copy(read, same=False)
+            yield from self._copy(read, same=False)
 
     def _add_problems(self, path: str, problems: tuple[Problem, ...]) -> None:
         for problem in problems:
@@ -442,13 +457,20 @@ def lexical_note(
 def lexical_notes(stamp: Stamp) -> Iterator[LexicalNote]:
     """All of a generation, for an index that is not kept on disk."""
     notes, chunks = RecordFile(stamp, NOTES), RecordFile(stamp, CHUNKS)
-    first = stamp.array("notes.first_chunk.npy").tolist()
-    main_language = stamp.values["main_language"]
+    first_chunk = stamp.array("notes.first_chunk.npy").tolist()
     for ordinal, note in enumerate(notes.records()):
-        own = [chunk_of(chunks.record(i)) for i in range(first[ordinal], first[ordinal + 1])]
-        language = note["language"] if note["language"] != "und" else main_language
-        names = (*note["tags"], *property_texts(note["frontmatter"]))
-        yield lexical_note(note["file"], note["title"], note["aliases"], names, language, own)
+        own = [chunks.record(i) for i in range(first_chunk[ordinal], first_chunk[ordinal + 1])]
+        yield lexical_note_of(note, own, stamp.values["main_language"])
+
+
+def lexical_note_of(
+    note: Mapping[str, Json], chunks: Sequence[Mapping[str, Json]], main_language: str
+) -> LexicalNote:
+    """The same from the records of a note and of its chunks."""
+    own = [chunk_of(chunk) for chunk in chunks]
+    language = main_language if note["language"] == "und" else note["language"]
+    names = (*note["tags"], *property_texts(note["frontmatter"]))
+    return lexical_note(note["file"], note["title"], note["aliases"], names, language, own)
 
 
 def _versions() -> dict[str, int]:

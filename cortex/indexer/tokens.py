@@ -542,6 +542,11 @@ def _read_query(
     return LexicalQuery(tuple(kept), tuple(pairs))
 
 
+@cache
+def _all_stop_words(languages: tuple[str, ...]) -> frozenset[str]:
+    return frozenset().union(*map(stop_words, languages))
+
+
 def _asked(piece: str, languages: Sequence[str], left_out: frozenset[str]) -> list[_Asked]:
     if _is_ngram(piece):
         units = _units(piece)
@@ -561,6 +566,9 @@ def _asked(piece: str, languages: Sequence[str], left_out: frozenset[str]) -> li
     for word, count, is_leaf in weighted:
         forms = [_stemming(language).query(word) for language in languages]
         variants = tuple(dict.fromkeys(chain.from_iterable(forms)))
+        if len(languages) > 1:  # one language's stem may be another's stop word: "bees", "be"
+            stops = _all_stop_words(tuple(languages)) - {_plain(word), fold_marks(_plain(word))}
+            variants = tuple(v for v in variants if v not in stops) or variants
         if variants:
             primary = tuple(form[0] for form in forms) if is_leaf else ()
             found.append(_Asked(QueryWord(_plain(word), variants, count), primary))
