@@ -106,7 +106,11 @@ class Model:
 
     def run(self, ids: NDArray[np.int64], mask: NDArray[np.int64]) -> Vectors:
         found: Vectors
-        (found,) = self.session.run(None, {"input_ids": ids, "attention_mask": mask})
+        try:
+            (found,) = self.session.run(None, {"input_ids": ids, "attention_mask": mask})
+        except Exception as error:  # onnxruntime raises bare exceptions of its native code
+            why = f"the embedding model failed ({error}); run: cortex model verify"
+            raise Unavailable("vector", why) from None
         return found
 
 
