@@ -436,3 +436,19 @@ def test_broken_vectors_are_reported_and_words_answer(
     result = cortex.search("honey")
     assert "cortex embed --force" in result.unavailable[0].why
     assert result.hits[0].chunk.note == "a.md"
+
+
+@pytest.mark.parametrize("query", ["Sluice gate", "sluice gates", "常青笔记", "the old mill"])
+def test_a_query_that_is_a_title_or_alias_finds_its_note_first(
+    cortex_with: CortexMaker, query: str
+) -> None:
+    title = {"常青笔记": "常青笔记", "the old mill": "Weir"}.get(query, "Sluice gate")
+    world = {
+        "Sluice gate.md": "Made of oak.",
+        "常青笔记.md": "定义。",
+        "Weir.md": "---\naliases: [Old Mill]\n---\nStone.",
+        **{f"Sluice gate {i}.md": f"sluice gate sluice gate {i}" for i in range(20)},
+        **{f"常青笔记之{i}.md": f"常青笔记 常青笔记 {i}" for i in range(20)},
+        **{f"Old mill {i}.md": f"the old mill, an old mill {i}" for i in range(20)},
+    }
+    assert cortex_with(world).search(query).hits[0].chunk.note == f"{title}.md"

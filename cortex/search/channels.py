@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..embedder.vectors import ExactVectors
-from ..indexer.tokens import LexicalQuery
+from ..indexer.tokens import LexicalQuery, QueryWord
 from ..protocols import LexicalIndex, Vectors, VectorStore
 from ..state import Stamp
 
@@ -24,6 +24,7 @@ SMALL_VAULT_TRUST = 0.7
 SMALL_VAULT_SPREAD = 0.25  # of cosine
 MIN_TRUST = 0.02  # so that a search by vectors alone always ranks
 TITLE_GAIN = 0.2  # for a note whose title the query names in full
+EXACT_TITLE = 5.0  # times that when the query is nothing but the title: as much as the best BM25
 HOP_GAINS = (0.35, 0.175, 0.0875)  # for what the best notes link to, hop by hop
 SEEDS = 5
 
@@ -238,12 +239,19 @@ class LinkGraph:
         return Gains(gains, frozenset(named), linked, counts)
 
 
-def title_share(title: Sequence[str], query: Collection[str], idf: Mapping[str, float]) -> float:
-    """How fully a query names a title: 0 unless it has every word, then by how rare they are.
+def title_share(
+    title: Sequence[QueryWord], query: Sequence[QueryWord], rarity: Mapping[str, float]
+) -> float:
+    """How fully a query names a title: 0 unless it has every word of it.
 
-    idf: ln(n / (1 + df)) / ln(n) of each word, 1 for one that no other note has.
+    Then from 0 to 1 by how rare the words are, and EXACT_TITLE where it has no word beside them.
+    rarity: ln(n / (1 + df)) / ln(n) of each term, 1 for one that no other note has.
     """
-    words = set(title)
-    if not words or not words <= set(query):
+    asked = {term for word in query if word.count >= 1 for term in word.variants}
+    own = {term for word in title for term in word.variants}
+    if not title or not all(asked.intersection(word.variants) for word in title):
         return 0.0
-    return min(1.0, sum(max(idf.get(word, 1.0), 0.0) for word in words) / 1.5)
+    if all(own.intersection(word.variants) for word in query):
+        return EXACT_TITLE
+    known = [max(rarity.get(t, 1.0) for t in word.variants if t in asked) for word in title]
+    return min(1.0, sum(max(value, 0.0) for value in known) / 1.5)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..errors import Damaged, Unavailable, UsageError
 from ..indexer.chunks import CHUNKS, NOTES, RecordFile, chunk_of, property_texts
-from ..indexer.tokens import LexicalQuery, query_terms, terms
+from ..indexer.tokens import LexicalQuery, QueryWord, query_terms
 from ..protocols import LexicalIndex, Vectors
 from ..state import Stamp
 from ..types import Chunk, Hit, Json, Missing, Query, SearchResult, Trace
@@ -35,6 +35,7 @@ from .fusion import ChannelScores, fuse
 
 MAX_QUERY_CHARS = 20_000  # of a question that is embedded; words are taken from all of it
 TITLES_LOOKED_AT = 40  # of the best notes: does the query name one?
+MAX_NAME = 200  # characters of a title or alias that a query may name
 MIN_GAIN_SHARE = 0.1  # of the best gain by links, for a place in an ordinal ranking
 INHERITED_EVIDENCE = 0.7  # of a note's, by what it lifted
 MIN_POOL = 100  # notes that each channel ranks, at least
@@ -288,12 +289,12 @@ class Searcher:
             term: math.log(count / (1 + df)) / math.log(count) for term, df in frequency.items()
         }
         best = sorted(by_note, key=lambda note: (-by_note[note], note))[:TITLES_LOOKED_AT]
-        titles: dict[tuple[str, ...], list[tuple[int, float]]] = {}
+        titles: dict[tuple[QueryWord, ...], list[tuple[int, float]]] = {}
         for note in best:
             record = self._corpus.note(ordinal_of[note])
             for name in (record["title"], *record["aliases"]):
-                words = tuple(terms(name, self._corpus.language(record)))
-                share = title_share(words, asked, rarity)
+                words = query_terms(name[:MAX_NAME], self._corpus.languages).words
+                share = title_share(words, run.words.words, rarity)
                 if share > 0:
                     titles.setdefault(words, []).append((note, share))
         named: dict[int, float] = {}
