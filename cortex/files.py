@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
@@ -47,13 +47,6 @@ def write_json(path: Path, value: Json) -> None:
 
 def read_json(path: Path) -> Json:
     return json.loads(path.read_bytes())
-
-
-def write_lines(path: Path, records: Iterable[Json]) -> None:
-    """JSON Lines, one record a line."""
-    with replacing(path) as file:
-        for record in records:
-            file.write(dumps(record).encode("utf-8") + b"\n")
 
 
 def read_lines(path: Path) -> Iterator[Json]:

@@ -108,21 +108,6 @@ class Chunk:
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
-    chunk: int  # key64 of the chunk id
-    note: int  # key64 of the note path
-    score: float  # the channel's own measure, higher is better
-
-
-@dataclass(frozen=True, slots=True)
-class Ranking:
-    """One channel's opinion, best first."""
-
-    channel: str
-    candidates: tuple[Candidate, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class ChannelTrace:
     """What one channel gave one hit: contribution = weight / (k + effective_rank)."""
 

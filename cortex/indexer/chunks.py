@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..errors import Damaged
 from ..state import Stamp
-from ..types import Chunk, Heading, Json, Link, Note
+from ..types import Chunk, Json, Link, Note
 
 CHUNKS, NOTES = "chunks.jsonl", "notes.jsonl"
 
@@ -66,13 +66,6 @@ def note_record(note: Note, size: int, chunks: Sequence[Chunk]) -> dict[str, Jso
         "chunks": len(chunks),
         "problems": [{"code": p.code, "message": p.message, "line": p.line} for p in note.problems],
     }
-
-
-def headings_of(record: Mapping[str, Json]) -> tuple[Heading, ...]:
-    return tuple(
-        Heading(level, text, line, tuple(parents))
-        for level, text, line, parents in record["headings"]
-    )
 
 
 def chunk_record(chunk: Chunk) -> dict[str, Json]:
