@@ -43,10 +43,15 @@ class _Block:
 
     hits: tuple[Hit, ...]  # of one note, adjacent, in document order
     text: str
+    also: tuple[str, ...] = ()  # other notes that hold the very same text
 
     @property
     def first(self) -> Hit:
         return self.hits[0]
+
+    def says_the_same(self, other: _Block) -> bool:
+        """Whether two blocks have one text: copies would only use up the budget."""
+        return self.text.split() == other.text.split()
 
 
 def relevant(result: SearchResult) -> tuple[list[Hit], list[Hit]]:
@@ -90,6 +95,16 @@ def build_context(
             skipped.append(label)
     for hit in hits:
         block = _Block((hit,), masked.text(hit))
+        copy = next((b for b in page.blocks if b.says_the_same(block)), None)
+        if copy is not None:
+            named = replace(copy, also=(*copy.also, hit.chunk.note))
+            swapped = tuple(named if b is copy else b for b in page.blocks)
+            if hit.chunk.note in (copy.first.chunk.note, *copy.also):
+                continue
+            if (fuller := replace(page, blocks=swapped)).fits(budget):
+                page = fuller
+            skipped.append(hit.chunk.id)
+            continue
         fuller = replace(page, blocks=(*page.blocks, block))
         if fuller.fits(budget):
             page = fuller
@@ -188,7 +203,8 @@ def _arranged(blocks: Sequence[_Block]) -> list[_Block]:
             ):
                 heading = _subheading(before.heading_path, after.heading_path)
                 text = f"{last.text}\n\n{heading}{block.text}"
-                joined[-1] = _Block((*last.hits, *block.hits), text)
+                also = tuple(dict.fromkeys((*last.also, *block.also)))
+                joined[-1] = _Block((*last.hits, *block.hits), text, also)
             else:
                 joined.append(block)
         arranged.extend(joined)
@@ -214,10 +230,16 @@ def _header(number: int, block: _Block, cite: bool) -> str:
     if not cite:
         return f"### {escape(place)}"
     label = re.sub(r"([\[\]\\])", r"\\\1", _FRAME.sub("&lt;", place))
-    target = re.sub(r"[<>#%\\]", lambda m: f"%{ord(m.group()):02X}", one_line(chunk.note))
+    target = _target(chunk.note)
     first, last = chunk.start_line, block.hits[-1].chunk.end_line
     lines = f"lines {first}-{last}" if last > first else f"line {first}"
-    return f"### [^{number}] [{label}](<{target}>) {lines}"
+    also = "".join(f", also in <{_target(note)}>" for note in block.also)
+    return f"### [^{number}] [{label}](<{target}>) {lines}{also}"
+
+
+def _target(path: str) -> str:
+    """A path as the destination of a Markdown link in angle brackets, on one line."""
+    return re.sub(r"[<>#%\\]", lambda match: f"%{ord(match.group()):02X}", one_line(path))
 
 
 def _shared_path(block: _Block) -> tuple[str, ...]:

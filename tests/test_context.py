@@ -247,3 +247,14 @@ def test_what_links_brought_in_reaches_the_context(cortex_with: CortexMaker) -> 
     context = cortex_with(world).build_context("flood boards", budget=800)
     assert "Phone 12" in context.text
     assert "another thing" not in context.text
+
+
+def test_the_same_text_in_several_notes_is_handed_out_once_and_names_them(
+    cortex_with: CortexMaker,
+) -> None:
+    text = "The nutmegword lies in the tin."
+    world = {"a.md": text, "b.md": f"# Copy\n\n{text}", "c.md": "Another nutmegword, in a jar."}
+    context = cortex_with(world).build_context("nutmegword", budget=600)
+    assert context.text.count("lies in the tin") == 1
+    assert "in a jar" in context.text
+    assert {"a.md", "b.md"} <= set(re.findall(r"<([abc]\.md)>", context.text))

@@ -20,6 +20,10 @@ def notes(hits: tuple[Hit, ...]) -> list[str]:
 def test_rank_fusion_adds_weight_over_k_plus_rank() -> None:
     fused = dict(reciprocal_rank_fusion({"a": ["m"], "b": ["n", "o", "m"]}, {"a": 1, "b": 2}, 60))
     assert fused == {"m": 1 / 61 + 2 / 63, "n": 2 / 61, "o": 2 / 62}
+    assert dict(reciprocal_rank_fusion({"a": ["m", "n", "m"]}, {}, 60)) == {
+        "m": 1 / 61,
+        "n": 1 / 62,
+    }
 
 
 def test_a_calibrated_rank_gives_a_share_of_what_the_first_gets() -> None:

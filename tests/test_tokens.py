@@ -425,3 +425,15 @@ def test_only_the_beginning_of_a_long_text_is_read() -> None:
 def test_a_stem_that_is_a_stop_word_elsewhere_is_not_asked_for() -> None:
     [word] = query_terms("bees", ["en", "fr", "de"]).words
     assert "be" not in word.variants and "bee" in word.variants
+
+
+@pytest.mark.parametrize(
+    ("name", "parts"),
+    [
+        ("parseHTTPResponse2", {"pars", "http", "respons", "response2", "2"}),
+        ("iPhone15", {"iphone15", "iphon", "phone15", "15"}),
+        ("getUserByID2", {"get", "user", "id", "2"}),
+    ],
+)
+def test_a_numbered_name_is_found_by_its_parts(name: str, parts: set[str]) -> None:
+    assert parts <= set(terms(name, "en"))

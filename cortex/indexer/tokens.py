@@ -499,8 +499,17 @@ def _cut_word(text: str, offset: int, wholes: list[_Part], leaves: list[_Part]) 
             leaves.append((text, offset, offset + len(text)))
         return
     wholes.append((text, offset, offset + len(text)))
+    name = text.rstrip("0123456789")
+    if len(name) < len(text) and len(cuts) > 1 and cuts[-1][0] < len(name):  # iPhone15: iPhone
+        wholes.append((name, offset, offset + len(name)))
     for start, end in cuts:
-        if end - start > 1 or text[start].isdigit():
+        numbered = _LETTERS_DIGITS.fullmatch(text[start:end])
+        if numbered and numbered[1]:  # the Response2 of parseHTTPResponse2
+            wholes.append((text[start:end], offset + start, offset + end))
+            middle = start + len(numbered[1])
+            leaves.append((text[start:middle], offset + start, offset + middle))
+            leaves.append((text[middle:end], offset + middle, offset + end))
+        elif end - start > 1 or text[start].isdigit():
             leaves.append((text[start:end], offset + start, offset + end))
 
 

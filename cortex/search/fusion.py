@@ -36,7 +36,7 @@ def reciprocal_rank_fusion(
     """
     sums: dict[Key, float] = {}
     for channel, ranking in rankings.items():
-        for rank, key in enumerate(ranking, start=1):
+        for rank, key in enumerate(dict.fromkeys(ranking), start=1):  # listed twice: once, first
             sums[key] = sums.get(key, 0.0) + weights.get(channel, 1.0) / (k + rank)
     return sorted(sums.items(), key=lambda item: -item[1])
 
