@@ -86,7 +86,8 @@ class Cortex:
         vault = require_vault(self.config)
         inside = os.path.relpath(os.path.realpath(self.config.state), os.path.realpath(vault))
         inside = inside.replace(os.sep, "/")
-        if inside == "." or (not inside.startswith("..") and is_visible(inside)):
+        is_inside = inside == "." or (not inside.startswith("..") and is_visible(inside))
+        if is_inside and self._rules().takes(f"{inside}/note.md".removeprefix("./")):
             raise UsageError(
                 f"the state folder {self.config.state} lies inside the vault, among the notes; "
                 f"move {self.config.path.name} and index.chunks_path out of it"
@@ -137,7 +138,7 @@ class Cortex:
                 progress=progress,
             )
 
-    def build_graph(self, force: bool = False, progress: Progress | None = None) -> GraphReport:
+    def build_graph(self, progress: Progress | None = None) -> GraphReport:
         """Resolve all links of the index to nodes, edges and broken links. Always in full."""
         from .graph_index import build_graph
 
@@ -318,7 +319,9 @@ class Cortex:
                 stamps[kind] = None
                 problems.append(str(error))
         index, vectors, graph = stamps["index"], stamps["vectors"], stamps["graph"]
-        if index is None:
+        if problems:
+            pass  # something is damaged, and what to do was said
+        elif index is None:
             problems.append(NO_INDEX)
         elif vectors is None:
             problems.append("nothing has been embedded yet; run: cortex embed")

@@ -34,7 +34,6 @@ _MARKER = re.compile(r"\[(?=\^\d+\])")
 _MASK = "[redacted]"
 _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\U000e0000-\U000e007f]")
 _STATICS_SHARE = 0.5  # of the budget that files in front may take while there are hits
-_SEAL = "Seal of the block before"
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,8 +224,7 @@ def _frame(inside: str) -> str:
 def _header(number: int, block: _Block, cite: bool) -> str:
     """`### [^1] [Title > Heading](<folder/Note.md>) lines 3-9`: one line, whatever names hold."""
     chunk = block.first.chunk
-    heading_path = _shared_path(block)
-    place = redact(one_line(replace(chunk, heading_path=heading_path).place))[0]
+    place = redact(one_line(chunk.place))[0]
     if not cite:
         return f"### {escape(place)}"
     label = re.sub(r"([\[\]\\])", r"\\\1", _FRAME.sub("&lt;", place))
@@ -242,15 +240,10 @@ def _target(path: str) -> str:
     return re.sub(r"[<>#%\\]", lambda match: f"%{ord(match.group()):02X}", one_line(path))
 
 
-def _shared_path(block: _Block) -> tuple[str, ...]:
-    """The headings that all of a block stands under; those of its first chunk are named in full."""
-    return block.first.chunk.heading_path
-
-
 def _citation(number: int, block: _Block) -> Citation:
     chunk = block.first.chunk
     return Citation(
-        number, chunk.note, _shared_path(block), chunk.start_line, block.hits[-1].chunk.end_line
+        number, chunk.note, chunk.heading_path, chunk.start_line, block.hits[-1].chunk.end_line
     )
 
 
@@ -308,12 +301,13 @@ def _sealed(text: str) -> str:
 
 def _is_sealed(text: str) -> bool:
     """Whether a heading right behind a text would be a heading."""
-    body = parse_body(f"{text}\n# {_SEAL}\n", 0)
-    return bool(body.headings) and body.headings[-1][1].text == _SEAL
+    body = parse_body(f"{text}\n# Afresh\n", 0)
+    return bool(body.headings) and body.headings[-1][0] == len(text) + 1
 
 
-def _open_fence(text: str, opened: str = "") -> str:
+def _open_fence(text: str) -> str:
     """The opening line of the fence that is open at the end of a text; "" if none is."""
+    opened = ""
     for line in text.split("\n"):
         match = re.match(r"\s{0,3}(?:>\s?)*\s*(?:[-*+]\s+|\d+[.)]\s+)?(`{3,}|~{3,})(.*)$", line)
         if match is None:

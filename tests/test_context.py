@@ -197,6 +197,8 @@ NASTY = [
     "> - ```sh\n>   kudu --flag\n>   " + "word " * 60 + "\n",
     "```\n" + "kudu line of code\n" * 40,
     "- item\n\n      kudu indented\n\n\t```\n\ttabbed\n",
+    "intro kudu\n\n%%x%%# Seal of the block before\n\n<pre>\nkudu",
+    "kudu\n\nAfresh\n===\n\n<script>\nkudu",
     "kudu `a ``` b` and ``` inline ``` kudu " * 20,
 ]
 
@@ -212,7 +214,8 @@ def test_a_block_never_runs_over_what_follows_it(
     body = parse_body(context.text, 0)
     shown = [heading for _, heading in body.headings if heading.level == 3]
     cited = [citation.number for citation in context.citations]
-    assert [int(heading.text[2:-1].split("]")[0]) for heading in shown] == cited or not cited
+    assert cited or budget < 120
+    assert [int(heading.text[2:-1].split("]")[0]) for heading in shown] == cited
     assert re.search(r"(?m)^</vault_context", context.text)
     closing = context.text.rindex("\n</vault_context") + 1
     assert not any(block.kind == "code" and block.end > closing for block in body.blocks)

@@ -266,6 +266,17 @@ def test_search_over_chroma_ranks_like_search_over_exact_vectors(cortex_with: Co
     assert left.hits[0].chunk.id == right.hits[0].chunk.id
 
 
+def test_files_of_others_beside_the_store_stay_and_do_not_disturb_it(
+    cortex_with: CortexMaker, tmp_path: Path
+) -> None:
+    cortex = cortex_with(NOTES)
+    (tmp_path / "state/chroma/precious.txt").write_text("mine")
+    assert cortex.embed().refilled is False
+    (tmp_path / "state/chroma/chroma.sqlite3").write_bytes(b"broken" * 99)
+    assert cortex.embed().refilled is True
+    assert (tmp_path / "state/chroma/precious.txt").read_text() == "mine"
+
+
 def test_a_folder_that_is_no_chroma_store_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "precious").mkdir()
     (tmp_path / "precious/file.txt").write_text("x")

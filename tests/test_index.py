@@ -117,6 +117,7 @@ def test_touching_a_note_changes_its_time_and_nothing_else(
         ("{include_folders: [a], exclude_folders: ['a/T*']}", ["a/b/n.md"]),
         ("{exclude_folders: ['a/**', '**/Temp/**']}", ["root.md"]),
         ("{exclude_folders: ['root.md', '**/n.md', 'Temp/*']}", ["a/Temp/z.md"]),
+        ("{exclude_folders: ['ro*', 'T*']}", ["a/Temp/z.md", "a/b/n.md", "root.md"]),
     ],
 )
 def test_folders_are_chosen_by_globs(

@@ -122,7 +122,8 @@ def test_lone_carriage_returns_end_lines_as_others_do() -> None:
 
 def test_a_comment_hides_across_lines_of_a_paragraph_and_an_open_one_nothing() -> None:
     body = parse_body(
-        "text %% a [[no]]\nmore %% [[yes]]\n\n> %% b\n> [[kept]]\n\n- %% x\n  [[too]]", 0
+        "text %% a [[no]] [no](no.md)\nmore %% [[yes]]\n\n> %% b\n> [[kept]]\n\n- %% x\n  [[too]]",
+        0,
     )
     assert [link.target for _, link in body.links] == ["yes", "kept", "too"]
     assert len(body.comments) == 1

@@ -442,6 +442,24 @@ def test_broken_vectors_are_reported_and_words_answer(
     assert result.hits[0].chunk.note == "a.md"
 
 
+@pytest.mark.parametrize("name", ["C#", "v4.1.7", "2024-01-05", "pond_survey", "node.js", "home"])
+@pytest.mark.parametrize("graph", [True, False])
+def test_a_title_of_signs_and_parts_is_found_first_too(
+    cortex_with: CortexMaker, name: str, graph: bool
+) -> None:
+    world = {
+        f"{name}.md": "Short.",
+        **{f"n{i}.md": f"about {name} and {name} and {name}, {i}" for i in range(12)},
+        **{f"{name} part {i}.md": f"{name} {i}" for i in range(12)},
+    }
+    cortex = cortex_with(world, build=graph)
+    if not graph:
+        cortex.index()
+    [first, *_] = cortex.search(name, channels=None if graph else ["bm25"]).hits
+    assert first.chunk.note == f"{name}.md"
+    assert first.trace.channels["title"].rank == 1
+
+
 @pytest.mark.parametrize("query", ["Sluice gate", "sluice gates", "常青笔记", "the old mill"])
 def test_a_query_that_is_a_title_or_alias_finds_its_note_first(
     cortex_with: CortexMaker, query: str

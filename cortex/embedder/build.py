@@ -89,7 +89,7 @@ def build_vectors(
         if previous is None or state.root / previous.values["cache"] == cache.folder:
             _publish(state, index, embedder, cache, surfaces, complete=False)
         raise
-    cache = _compacted(state, cache, surfaces)
+    cache = _compacted(cache, surfaces)
     stamp = _publish(state, index, embedder, cache, surfaces, complete=True)
     report.vectors = stamp.values["entries"]
     report.reused = max(report.vectors - report.encoded, 0)
@@ -389,7 +389,7 @@ def _open_cache(
     return cache
 
 
-def _compacted(state: State, cache: VectorCache, surfaces: list[bytes]) -> VectorCache:
+def _compacted(cache: VectorCache, surfaces: list[bytes]) -> VectorCache:
     """The cache, or a copy of what is in use once the rest would outweigh it."""
     known = cache.known()
     used = {surface: known[surface] for surface in surfaces if surface in known}

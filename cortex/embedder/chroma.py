@@ -54,21 +54,29 @@ def count(path: Path) -> int | None:
 
 def holds_others(path: Path, name: str) -> bool:
     """Whether a store has collections beside the one of this name: somebody else's."""
-    with contextlib.suppress(sqlite3.Error, ValueError, OSError):
+    if not (path / "chroma.sqlite3").is_file():
+        return False
+    try:
         uri = f"{(path / 'chroma.sqlite3').resolve().as_uri()}?mode=ro"
         with contextlib.closing(sqlite3.connect(uri, uri=True, timeout=5)) as connection:
             names = {found for (found,) in connection.execute("SELECT name FROM collections")}
             return bool(names - {name})
-    return False
+    except sqlite3.OperationalError:
+        return True  # locked: somebody is at work in it
+    except sqlite3.Error:
+        return False  # no database any more
 
 
 def sizes(path: Path) -> dict[str, int]:
     """The sizes of a store's lasting files: other ones than were noted mean that it was damaged."""
-    passing = ("-wal", "-shm", "-journal")
+    own = [path / "chroma.sqlite3"]
+    for folder in path.iterdir() if path.is_dir() else ():
+        if _SEGMENT.fullmatch(folder.name):
+            own.extend(folder.iterdir())
     return {
         file.relative_to(path).as_posix(): file.stat().st_size
-        for file in sorted(path.rglob("*"))
-        if file.is_file() and not file.name.endswith(passing)
+        for file in sorted(own)
+        if file.is_file()
     }
 
 
@@ -208,17 +216,24 @@ class ChromaVectors:
 
 
 def remove(path: Path) -> None:
-    """Delete a Chroma folder; refuses one that holds anything else."""
+    """Delete the files of a Chroma store, and its folder if nothing else is in it.
+
+    Raises CortexError for a folder that is no Chroma store.
+    """
     if not path.exists():
         return
     _let_go()
-    holds = {entry.name for entry in path.iterdir()} if path.is_dir() else {path.name}
-    if holds and "chroma.sqlite3" not in holds and not all(map(_SEGMENT.fullmatch, holds)):
+    entries = list(path.iterdir()) if path.is_dir() else [path]
+    own = [e for e in entries if e.name.startswith("chroma.sqlite3") or _SEGMENT.fullmatch(e.name)]
+    if entries and not own:
         raise CortexError(
             f"{path} is no Chroma store, so it was left alone; "
             "name another folder in index.chroma_path"
         )
-    shutil.rmtree(path)
+    for entry in own:
+        shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+    if len(own) == len(entries):
+        path.rmdir()
 
 
 def _open(path: Path) -> Any:

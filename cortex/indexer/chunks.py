@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from threading import Lock
@@ -103,7 +105,7 @@ def chunk_of(record: Mapping[str, Json]) -> Chunk:
 
 
 _NO_PROSE = frozenset({"title", "aliases", "alias", "tags", "tag", "id", "uid", "cssclass"})
-_ID_OR_DATE = re.compile(r"[\dT:.+Z-]*|\S{20,}|[a-z]+://\S*", re.IGNORECASE)
+_ID_OR_DATE = re.compile(r"[\dT:.+Z-]*|(?=\S*\d)[\x21-\x7e]{20,}|[a-z]+://\S*", re.IGNORECASE)
 MAX_PROPERTY_TEXTS = 50
 
 
@@ -130,7 +132,8 @@ class RecordFile:
         self._order: NDArray[np.uint32] = stamp.array(f"{stem}.order.npy")
         self._sorted = self.keys[self._order] if len(self.keys) < 4096 else None
         # Not mapped: a program that cuts the public name of the file would end this process.
-        self._file = open(self._path, "rb")  # noqa: SIM115 (open as long as this is)
+        self._handle = os.open(self._path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+        weakref.finalize(self, os.close, self._handle)
         self._lock = Lock()
 
     def __len__(self) -> int:
@@ -139,9 +142,11 @@ class RecordFile:
     def line(self, ordinal: int) -> bytes:
         """One record as it stands in the file, with its line end."""
         start, end = int(self._offsets[ordinal]), int(self._offsets[ordinal + 1])
+        if hasattr(os, "pread"):
+            return os.pread(self._handle, end - start, start)
         with self._lock:
-            self._file.seek(start)
-            return self._file.read(end - start)
+            os.lseek(self._handle, start, os.SEEK_SET)
+            return os.read(self._handle, end - start)
 
     def record(self, ordinal: int) -> dict[str, Json]:
         try:

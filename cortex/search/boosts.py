@@ -18,7 +18,7 @@ _LINK_HEADINGS = frozenset(
         *("link", "links", "links / related", "related", "relation", "relations", "reference"),
         *("references", "see also", "weblinks", "verweise", "siehe auch", "verwandt"),
         *("verwandtes", "referenzen", "quellen", "liens", "voir aussi", "enlaces", "véase también"),
-        *("bibliography", "sources", "further reading", "external links", "literatur", "sources"),
+        *("bibliography", "sources", "further reading", "external links", "literatur"),
         *("関連", "参考", "参照", "相关", "相关笔记", "相关链接", "链接", "参见", "参考文献"),
         *("参考资料", "延伸阅读", "關聯", "參考資料"),
     )
@@ -28,9 +28,7 @@ _LINK_WORDS = re.compile(
     re.IGNORECASE,
 )
 _LINK = re.compile(r"!?\[\[[^\[\]\n]*\]\]|\[[^\[\]\n]*\]\([^()\n]*\)")
-_BULLET_LINK = re.compile(
-    r"^\s*(?:[-*+]|\d+[.)])\s+(?:\[[ xX]\]\s+)?(?:!?\[\[.*\]\]|\[[^\]]*\]\([^)]*\))"
-)
+_BULLET = re.compile(r"\s*(?:[-*+]|\d+[.)])\s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,21 +80,27 @@ def factors(
 
 def link_list_reason(chunk: Chunk) -> str | None:
     """Why a chunk is hardly more than links, or nothing at all; None if it is more."""
-    if chunk.heading_path and " ".join(chunk.heading_path[-1].casefold().split()) in _LINK_HEADINGS:
-        return "link_heading"
     if not chunk.heading_path and chunk.text == chunk.title:
         return "empty_note"
-    if "[[" not in chunk.text and "](" not in chunk.text:
-        return None
-    lines = [line for line in chunk.text.splitlines() if line.strip()]
-    bullets = sum(1 for line in lines if _BULLET_LINK.match(line))
-    if bullets >= max(2, 0.6 * len(lines)):
-        return "wikilink_bullet_list"
     links = _LINK.findall(chunk.text)
+    if not links:
+        return None
     rest = _LINK.sub(" ", chunk.text)
     inside = len(chunk.text) - len(rest)
+    name = " ".join(chunk.heading_path[-1].casefold().split()) if chunk.heading_path else ""
+    if name in _LINK_HEADINGS and inside >= 0.3 * len(chunk.text):
+        return "link_heading"
     if inside >= 0.8 * len(chunk.text):
-        return "wikilinks_only"
+        return "links_only"
+    lines = [line for line in chunk.text.splitlines() if line.strip()]
+    bullets = sum(1 for line in lines if _BULLET.match(line) and _is_mostly_links(line))
+    if bullets >= max(2, 0.6 * len(lines)):
+        return "link_bullet_list"
     if len(links) >= 2 and len(rest.split()) <= 12 and inside >= 0.35 * len(chunk.text):
-        return "wikilink_dense_short_chunk"
+        return "link_dense_short_chunk"
     return None
+
+
+def _is_mostly_links(line: str) -> bool:
+    rest = _LINK.sub("", line)
+    return len(rest) < len(line) and len(rest.strip(" -*+[]xX.)0123456789\t")) <= 40

@@ -148,10 +148,9 @@ def _trust(notes: int, best: float, mean: float, spread: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Gains:
-    """What links and names add to notes, in the units of the scores that were propagated."""
+    """What links add to notes, in the units of the scores that were propagated."""
 
     notes: Mapping[int, float]
-    named: Collection[int]  # notes whose title the query names
     linked_from: Mapping[int, tuple[int, str]]  # note -> (seed that gave most, kind of link)
     supporters: Mapping[int, int]  # note -> how many of the best notes link to it
 
@@ -196,27 +195,17 @@ class LinkGraph:
         return self._cache[note]
 
     def spread(
-        self,
-        scores: Mapping[int, float],
-        named: Mapping[int, float],
-        unit: float,
-        hops: int,
-        allowed: Collection[int] | None,
+        self, scores: Mapping[int, float], hops: int, allowed: Collection[int] | None
     ) -> Gains:
         """Let the best notes lift what they link to, hop by hop.
 
-        scores: of notes, in fused units. named: note -> 0 to 1, how fully the query names it. unit:
-        what a score of 1 is in fused units. A target gains from its best seed alone, a seed's
-        force is shared among its links by the root of their number, so that menus lift nothing.
+        scores: of notes, in fused units. A target gains from its best seed alone, a seed's force
+        is shared among its links by the root of their number, so that menus lift nothing.
         """
         gains: dict[int, float] = {}
-        for note, share in named.items():
-            gains[note] = TITLE_GAIN * share * unit
         linked: dict[int, tuple[int, str]] = {}
         supporters: dict[int, set[int]] = {}
         total = dict(scores)
-        for note, gain in gains.items():
-            total[note] = total.get(note, 0.0) + gain
         for gain in HOP_GAINS[:hops]:
             seeds = sorted(total, key=lambda note: (-total[note], note))[:SEEDS]
             step: dict[int, tuple[float, int, int]] = {}
@@ -236,7 +225,7 @@ class LinkGraph:
                 gains[target] = gains.get(target, 0.0) + value
                 linked.setdefault(target, (seed, self.kind_names[kind]))
         counts = {note: len(seeds) for note, seeds in supporters.items()}
-        return Gains(gains, frozenset(named), linked, counts)
+        return Gains(gains, linked, counts)
 
 
 def title_share(
@@ -247,11 +236,14 @@ def title_share(
     Then from 0 to 1 by how rare the words are, and EXACT_TITLE where it has no word beside them.
     rarity: ln(n / (1 + df)) / ln(n) of each term, 1 for one that no other note has.
     """
-    asked = {term for word in query if word.count >= 1 for term in word.variants}
-    own = {term for word in title for term in word.variants}
-    if not title or not all(asked.intersection(word.variants) for word in title):
+    # Parts of a compound (the "net" of ".NET") count less than a word, and neither name nor matter.
+    wanted = [word for word in title if word.count >= 1]
+    given = [word for word in query if word.count >= 1]
+    asked = {term for word in given for term in word.variants}
+    own = {term for word in wanted for term in word.variants}
+    if not wanted or not all(asked.intersection(word.variants) for word in wanted):
         return 0.0
-    if all(own.intersection(word.variants) for word in query):
+    if all(own.intersection(word.variants) for word in given):
         return EXACT_TITLE
-    known = [max(rarity.get(t, 1.0) for t in word.variants if t in asked) for word in title]
+    known = [max(rarity.get(t, 1.0) for t in word.variants if t in asked) for word in wanted]
     return min(1.0, sum(max(value, 0.0) for value in known) / 1.5)

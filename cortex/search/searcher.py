@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -21,6 +22,7 @@ from . import boosts as boosting
 from .channels import (
     CHANNELS,
     CHUNK_SHARE,
+    TITLE_GAIN,
     Dense,
     DenseRanker,
     Gains,
@@ -142,10 +144,11 @@ class Searcher:
         dense = run.attempt("vector", lambda: self._rank_dense(run, allowed))
         clock.lap("vector")
         candidates = self._candidates(run, lexical, dense)
+        run.titles = self._titles(run, candidates)
         gains = run.attempt("graph", lambda: self._spread(run, candidates, allowed))
         clock.lap("graph")
         fused = self._fuse(run, candidates, gains, lexical, dense)
-        hits = self._finish(run, fused, candidates, gains, lexical, filters, boosts)
+        hits = self._finish(run, fused, candidates, gains, filters, boosts)
         clock.lap("rank")
         if hits and max(hit.evidence for hit in hits) < least_evidence(run.ran):
             warnings.append("nothing matches well; these are the nearest")
@@ -240,22 +243,17 @@ class Searcher:
     def _spread(
         self, run: _Run, candidates: dict[int, _Candidate], allowed: set[int] | None
     ) -> Gains:
-        """Lift what the best notes link to, and notes that the query names; add their chunks."""
+        """Lift what the best notes link to, and add the chunks of what that brings in."""
         graph = self._graph
         if isinstance(graph, Unavailable):
             raise graph
+        by_note = self._by_note(run, candidates)
+        for note, gain in run.titles.items():
+            by_note[note] = by_note.get(note, 0.0) + gain
+        gains = graph.spread(by_note, self._settings.hops, allowed)
+        known = {candidate.note_key for candidate in candidates.values()}
         lexical, dense = run.found.get("bm25"), run.found.get("vector")
-        by_note: dict[int, float] = {}
-        ordinal_of: dict[int, int] = {}
-        for candidate in candidates.values():
-            score = run.bm25_share(candidate, lexical) + run.vector_share(candidate, dense)
-            if score > by_note.get(candidate.note_key, 0.0):
-                by_note[candidate.note_key] = score
-            ordinal_of[candidate.note_key] = candidate.note
-        named = self._named(run, by_note, ordinal_of)
-        unit = max(self._settings.bm25_weight, self._settings.vector_weight)
-        gains = graph.spread(by_note, named, unit, self._settings.hops, allowed)
-        fresh = [note for note in gains.notes if note not in ordinal_of]
+        fresh = [note for note in gains.notes if note not in known]
         ordinals = self._corpus.notes.ordinals(fresh)
         chosen = [self._best_chunk(i, dense) for i in ordinals[ordinals >= 0].tolist()]
         added = np.array([chunk for chunk in chosen if chunk is not None], dtype=np.int64)
@@ -275,33 +273,42 @@ class Searcher:
         )
         return int(first + int(np.argmax(scores)))
 
-    def _named(
-        self, run: _Run, by_note: Mapping[int, float], ordinal_of: Mapping[int, int]
-    ) -> dict[int, float]:
-        """note key -> 0 to 1 of the best notes whose whole title stands in the query."""
+    def _by_note(self, run: _Run, candidates: Mapping[int, _Candidate]) -> dict[int, float]:
+        """note key -> the score of its best chunk by words and vectors, in fused units."""
+        lexical, dense = run.found.get("bm25"), run.found.get("vector")
+        by_note: dict[int, float] = {}
+        for candidate in candidates.values():
+            score = run.bm25_share(candidate, lexical) + run.vector_share(candidate, dense)
+            by_note[candidate.note_key] = max(score, by_note.get(candidate.note_key, 0.0))
+        return by_note
+
+    def _titles(self, run: _Run, candidates: Mapping[int, _Candidate]) -> dict[int, float]:
+        """note key -> what it gains because the query names its title or an alias in full."""
         count = len(self._corpus.notes)
-        # A part of a compound (the "net" of ".NET") counts less than a word, and names nothing.
-        asked = {t for word in run.words.words if word.count >= 1 for t in word.variants}
-        if not asked or count < 2 or isinstance(self._lexical, Unavailable):
+        if "bm25" not in run.ran or not run.words or count < 2:
             return {}
-        frequency = self._frequency(asked)
+        asked = {t for word in run.words.words if word.count >= 1 for t in word.variants}
         rarity = {
-            term: math.log(count / (1 + df)) / math.log(count) for term, df in frequency.items()
+            term: math.log(count / (1 + df)) / math.log(count)
+            for term, df in self._frequency(asked).items()
         }
+        by_note = self._by_note(run, candidates)
+        ordinal_of = {candidate.note_key: candidate.note for candidate in candidates.values()}
         best = sorted(by_note, key=lambda note: (-by_note[note], note))[:TITLES_LOOKED_AT]
-        titles: dict[tuple[QueryWord, ...], list[tuple[int, float]]] = {}
+        owners: dict[tuple[QueryWord, ...], list[tuple[int, float]]] = {}
         for note in best:
             record = self._corpus.note(ordinal_of[note])
             for name in (record["title"], *record["aliases"]):
-                words = query_terms(name[:MAX_NAME], self._corpus.languages).words
+                words = _words_of_name(name[:MAX_NAME], self._corpus.languages)
                 share = title_share(words, run.words.words, rarity)
                 if share > 0:
-                    titles.setdefault(words, []).append((note, share))
-        named: dict[int, float] = {}
-        for owners in titles.values():
-            for note, share in owners:
-                named[note] = max(named.get(note, 0.0), share / math.sqrt(len(owners)))
-        return named
+                    owners.setdefault(words, []).append((note, share))
+        unit = TITLE_GAIN * max(self._settings.bm25_weight, self._settings.vector_weight)
+        gains: dict[int, float] = {}
+        for shared in owners.values():
+            for note, share in shared:
+                gains[note] = max(gains.get(note, 0.0), unit * share / math.sqrt(len(shared)))
+        return gains
 
     def _fuse(
         self,
@@ -326,6 +333,12 @@ class Searcher:
             shares = {i: dense.calibrated(score) for i, score in scores.items()}
             weight = run.vector_weight(dense)
             channels.append(ChannelScores("vector", weight, scores, shares))
+        if run.titles:
+            scores = {i: run.titles.get(c.note_key, 0.0) for i, c in candidates.items()}
+            scores = {i: score for i, score in scores.items() if score > 0}
+            best = max(scores.values(), default=0.0)
+            shares = {i: score / best for i, score in scores.items()}
+            channels.append(ChannelScores("title", best, scores, shares))
         if gains is not None and gains.notes:
             scores = {
                 i: gains.notes[c.note_key]
@@ -349,9 +362,7 @@ class Searcher:
         return {
             i: found
             for i, found in fused.items()
-            if found[1].keys() != {"graph"}
-            or candidates[i].note_key in gains.named
-            or gains.supporters.get(candidates[i].note_key, 0) > 1
+            if found[1].keys() != {"graph"} or gains.supporters.get(candidates[i].note_key, 0) > 1
         }
 
     def _finish(
@@ -360,7 +371,6 @@ class Searcher:
         fused: Mapping[int, tuple[float, dict[str, Any]]],
         candidates: Mapping[int, _Candidate],
         gains: Gains | None,
-        lexical: Lexical | None,
         filters: Filters,
         boosts: bool,
     ) -> list[Hit]:
@@ -406,8 +416,6 @@ class Searcher:
             matched = match(run.words, weights, chunk, names, corpus.language(record))
             excerpt, marks = snippet(chunk.text, matched.spans)
             if gains is not None and candidate.note_key in gains.notes:
-                if candidate.note_key in gains.named:
-                    remarks["named"] = chunk.title
                 source = gains.linked_from.get(candidate.note_key)
                 at = int(corpus.notes.ordinals([source[0]])[0]) if source is not None else -1
                 if source is not None and at >= 0:
@@ -460,6 +468,11 @@ class Searcher:
         return {}
 
 
+@lru_cache(maxsize=8192)
+def _words_of_name(name: str, languages: tuple[str, ...]) -> tuple[QueryWord, ...]:
+    return query_terms(name, languages).words
+
+
 def _with_inherited_evidence(hits: list[Hit]) -> list[Hit]:
     """Give a hit that links brought in a part of the evidence of the note that brought it."""
     own: dict[str, float] = {}
@@ -503,6 +516,7 @@ class _Run:
         self.ran: list[str] = []
         self.unavailable: list[Missing] = []
         self.found: dict[str, Any] = {}
+        self.titles: dict[int, float] = {}
 
     def attempt(self, channel: str, rank: Callable[[], Any]) -> Any:
         """What a channel answers; None if it is off or cannot run, which is then reported."""

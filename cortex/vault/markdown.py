@@ -173,6 +173,8 @@ def parse_body(text: str, body_start: int) -> Body:
     if "%%" in visible:
         hidden = list(_comments_over_lines(visible, body_start, paragraphs))
         body.comments.extend(hidden)
+        shown = (pair for pair in body.links if not any(s <= pair[0] < e for s, e in hidden))
+        body.links = list(shown)
         masks = sorted([*masks, *hidden])
         visible = _LONE_RETURN.sub("\n", _masked(text, body_start, masks))
     wiki = list(_wikilinks(visible, body_start, body))
@@ -199,27 +201,27 @@ def _parse(source: str) -> tuple[Any, str]:
     """The tree of a body in which an unclosed `%%` hides nothing."""
     while True:
         tree = comrak.parse_document(source, _EXTENSIONS, _PARSING)
-        unclosed = _unclosed_comment(tree) if "%%" in source else None
-        if unclosed is None:
+        unclosed = list(_unclosed_comments(tree)) if "%%" in source else []
+        if not unclosed:
             return tree, source
         starts = line_starts(source)
-        at = starts[unclosed.sourcepos.start.line - 1] + unclosed.sourcepos.start.column - 1
-        at = source.find("%%", at)
-        if at < 0:
-            return tree, source
-        source = source[:at] + "xx" + source[at + 2 :]  # same length, so positions stay
+        for position in unclosed:
+            at = source.find("%%", starts[position.line - 1] + position.column - 1)
+            if at < 0:
+                return tree, source
+            source = source[:at] + "xx" + source[at + 2 :]  # same length, so positions stay
 
 
-def _unclosed_comment(tree: Any) -> Any:
+def _unclosed_comments(tree: comrak.AstNode) -> Iterator[comrak.LineColumn]:
+    """Where comments begin that nothing closes, in quotes and lists too."""
     stack = [tree]
     while stack:
         node = stack.pop()
         value = node.node_value
         if isinstance(value, comrak.MultilineComment) and not value.value.closed:
-            return node
-        if isinstance(value, (comrak.Document, *_CONTAINERS)):
+            yield node.sourcepos.start
+        elif isinstance(value, (comrak.Document, *_CONTAINERS)):
             stack.extend(node.children)
-    return None
 
 
 def _kind(value: Any) -> Literal["heading", "code", "table", "text", "container"]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -38,8 +38,8 @@ class FolderRules:
     """`vault.include_folders` and `exclude_folders`: globs over folders, from the vault's root.
 
     A bare name is that folder at the root, `**/name` one anywhere, `a/*/b` a level of any name. A
-    folder carries all below it; "." stands for the notes at the root. A rule may name notes too:
-    `private.md`, `**/*.draft.md`. Excluding wins.
+    folder carries all below it; "." stands for the notes at the root. A rule that ends in ".md"
+    is one for notes: `private.md`, `**/*.draft.md`. Excluding wins.
     """
 
     include: tuple[str, ...] = ()
@@ -47,10 +47,9 @@ class FolderRules:
 
     def takes(self, path: str) -> bool:
         """Whether the note at `path` is to be indexed."""
-        places = (*_ancestors(path), path)
-        if any(_matches(rule, places) for rule in self.exclude):
+        if any(_matches(rule, path) for rule in self.exclude):
             return False
-        return not self.include or any(_matches(rule, places) for rule in self.include)
+        return not self.include or any(_matches(rule, path) for rule in self.include)
 
 
 def scan(vault: Path, rules: FolderRules, *, follow_outside: bool = False) -> Scan:
@@ -143,7 +142,10 @@ def _ancestors(path: str) -> tuple[str, ...]:
     return tuple("/".join(parts[: count + 1]) for count in range(len(parts))) or (".",)
 
 
-def _matches(rule: str, places: Sequence[str]) -> bool:
+def _matches(rule: str, path: str) -> bool:
+    places = _ancestors(path)
+    if rule.lower().endswith((".md", "/*", "/**")):  # a rule for notes, or for all in a folder
+        places = (*places, path)
     if rule.strip().strip("/") in places:  # a name may hold the signs of a pattern
         return True
     pattern = _compiled(rule)
