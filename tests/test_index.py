@@ -231,6 +231,31 @@ def test_a_state_folder_among_the_notes_is_refused(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.md", "config.yaml"]
 
 
+@pytest.mark.skipif(os.name == "nt", reason="limits of a process are those of POSIX")
+@pytest.mark.parametrize("limit", [3_000, 30_000, 60_000])
+def test_what_the_system_refuses_is_one_line_and_the_last_state_stays(
+    cortex_with: CortexMaker, tmp_path: Path, limit: int
+) -> None:
+    cortex = cortex_with({f"n{i}.md": f"# N{i}\nold word {i}" for i in range(5)})
+    for i in range(400):
+        (tmp_path / f"vault/n{i}.md").write_text(f"# N{i}\n" + f"fresh word{i} " * 40)
+    code = (
+        "import resource, sys; from cortex.cli import main\n"
+        f"resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))\n"
+        "sys.exit(main(sys.argv[1:]))"
+    )
+    config = str(tmp_path / "state/config.yaml")
+    done = subprocess.run(
+        [sys.executable, "-c", code, "--config", config, "index"], capture_output=True, text=True
+    )
+    assert done.returncode == 1
+    assert "File too large" in done.stderr and "bug" not in done.stderr
+    assert {hit.chunk.text for hit in cortex.search("word", channels=["bm25"]).hits} == {
+        f"old word {i}" for i in range(5)
+    }
+    assert cortex.index().notes == 400
+
+
 @pytest.mark.slow
 def test_a_killed_run_leaves_the_last_state_and_the_next_run_completes(
     cortex_with: CortexMaker, tmp_path: Path

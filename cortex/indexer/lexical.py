@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -146,6 +147,16 @@ class TantivyIndex:
         place of any of the same key. `previous` is not changed; its files are shared by hard links
         where the file system has them. Raises Unavailable if it is damaged.
         """
+        with _system_errors(folder):
+            cls._build(folder, previous, notes, removed)
+
+    @staticmethod
+    def _build(
+        folder: Path,
+        previous: Path | None,
+        notes: Iterable[LexicalNote],
+        removed: Collection[int],
+    ) -> None:
         writers = {
             NOTES: _Writer(folder / NOTES, previous and previous / NOTES, NOTE_FIELDS),
             CHUNKS: _Writer(folder / CHUNKS, previous and previous / CHUNKS, CHUNK_FIELDS),
@@ -193,6 +204,19 @@ class TantivyIndex:
     @property
     def note_count(self) -> int:
         return self._notes.count
+
+
+@contextmanager
+def _system_errors(folder: Path) -> Iterator[None]:
+    """Raise what the system refused as the OSError it is: tantivy hides it in a ValueError."""
+    try:
+        yield
+    except ValueError as error:
+        found = re.search(r"os error (\d+)", str(error))
+        if found is None:
+            raise
+        number = int(found[1])
+        raise OSError(number, os.strerror(number), str(folder)) from None
 
 
 @contextmanager
