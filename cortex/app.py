@@ -17,7 +17,7 @@ from .errors import CortexError, Damaged, Unavailable, UsageError
 from .protocols import Embedder, Progress
 from .state import Stamp, State
 from .types import Context, Hit, Json, Query, SearchResult
-from .vault.scan import FolderRules, is_visible, scan
+from .vault.scan import FolderRules, lies_among_notes, scan
 
 if TYPE_CHECKING:
     from .embedder.build import EmbedReport
@@ -84,10 +84,7 @@ class Cortex:
         from .indexer.build import build_index
 
         vault = require_vault(self.config)
-        inside = os.path.relpath(os.path.realpath(self.config.state), os.path.realpath(vault))
-        inside = inside.replace(os.sep, "/")
-        is_inside = inside == "." or (not inside.startswith("..") and is_visible(inside))
-        if is_inside and self._rules().takes(f"{inside}/note.md".removeprefix("./")):
+        if lies_among_notes(self.config.state, vault, self._rules()):
             raise UsageError(
                 f"the state folder {self.config.state} lies inside the vault, among the notes; "
                 f"move {self.config.path.name} and index.chunks_path out of it"

@@ -26,6 +26,9 @@ SPARE_ROWS = 4096  # out of use, that a cache may hold beside as many as are in 
 _MAX_PREFIX_SHARE = 0.5  # of the window that title and headings may take
 
 
+_Entry = tuple[str, int, str, tuple[int, int]]  # see _entries
+
+
 @dataclass(slots=True)
 class EmbedReport:
     """What a run did. vectors: in use now. encoded: texts the model was given in this run."""
@@ -90,13 +93,23 @@ def build_vectors(
             _publish(state, index, embedder, cache, surfaces, complete=False)
         raise
     cache = _compacted(cache, surfaces)
-    stamp = _publish(state, index, embedder, cache, surfaces, complete=True)
+    stamp, entries = _publish(state, index, embedder, cache, surfaces, complete=True)
     report.vectors = stamp.values["entries"]
     report.reused = max(report.vectors - report.encoded, 0)
     if previous is not None:
         report.removed = max(previous.values["entries"] + report.encoded - report.vectors, 0)
     _fill_chroma(
-        state, index, stamp, previous, cache, chroma_path, collection, force, progress, report
+        state,
+        index,
+        stamp,
+        previous,
+        entries,
+        cache,
+        chroma_path,
+        collection,
+        force,
+        progress,
+        report,
     )
     _drop_unused_caches(state, stamp)
     report.seconds = time.perf_counter() - began
@@ -192,7 +205,7 @@ def _publish(
     surfaces: list[bytes],
     *,
     complete: bool,
-) -> Stamp:
+) -> tuple[Stamp, list[_Entry]]:
     """Switch readers to the vectors of this index generation, as far as they are there."""
     known = cache.known()
     rows: list[int] = []
@@ -229,7 +242,7 @@ def _publish(
         for identity, _, digest, _ in entries:
             file.write(dumps([identity, digest]).encode("utf-8") + b"\n")
     generation = blake2b(f"{index.generation} {embedder.identity}".encode(), digest_size=8)
-    return state.publish(
+    stamp = state.publish(
         "vectors",
         generation.hexdigest(),
         folder,
@@ -246,11 +259,12 @@ def _publish(
             "complete": complete,
         },
     )
+    return stamp, entries
 
 
 def _entries(
     index: IndexView, surfaces: list[bytes], known: dict[bytes, tuple[int, int]]
-) -> Iterator[tuple[str, int, str, tuple[int, int]]]:
+) -> Iterator[_Entry]:
     """(Chroma id, row, digest of vector and note, (chunk ordinal, note ordinal)) of each vector."""
     first_chunk = index.first_chunk.tolist()
     for note in range(len(index.note_keys)):
@@ -271,6 +285,7 @@ def _fill_chroma(
     index: IndexView,
     stamp: Stamp,
     previous: Stamp | None,
+    wanted: list[_Entry],
     cache: VectorCache,
     path: Path,
     collection: str,
@@ -286,7 +301,6 @@ def _fill_chroma(
             synced = read_json(marker)
         except ValueError:
             synced = {}
-    wanted = list(_entries(index, [row.tobytes() for row in index.surfaces], cache.known()))
     present = chroma.count(path)
     is_synced = (
         not force
@@ -307,7 +321,7 @@ def _fill_chroma(
     report.refilled = not is_synced and bool(synced or present)
     if not is_synced or upserts or deletes:
 
-        def entry_of(item: tuple[str, int, str, tuple[int, int]]) -> chroma.Entry:
+        def entry_of(item: _Entry) -> chroma.Entry:
             name, row, _, (ordinal, note) = item
             return chroma.Entry(name, row, _metadata(index.chunk(ordinal), index.note(note)))
 

@@ -14,6 +14,7 @@ from .. import files as artifacts
 from ..config.load import expand, parse
 from ..config.render import commented
 from ..errors import CortexError, UsageError
+from ..vault.scan import FolderRules, lies_among_notes
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +75,7 @@ def init(
         )
     else:
         actions = []
-    inside = os.path.relpath(os.path.realpath(config_path.parent), os.path.realpath(vault))
-    if not inside.startswith("..") and not any(
-        part.startswith(".") and part != "." for part in inside.split(os.sep)
-    ):
+    if lies_among_notes(config_path.parent, vault, FolderRules()):
         raise UsageError(
             f"the config {config_path} would lie inside the vault, with all that is built; "
             "give --config a place outside it, or in a hidden folder of it"

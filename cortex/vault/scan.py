@@ -76,6 +76,19 @@ def is_note_name(path: str) -> bool:
     return path[-3:].lower() == ".md"
 
 
+def lies_among_notes(folder: Path, vault: Path, rules: FolderRules) -> bool:
+    """Whether a folder is the vault or one inside it whose notes would be indexed."""
+    try:
+        inside = os.path.relpath(os.path.realpath(folder), os.path.realpath(vault))
+    except ValueError:  # on another drive
+        return False
+    inside = inside.replace(os.sep, "/")
+    if inside == ".":
+        return rules.takes("note.md")
+    is_inside = inside.split("/")[0] != ".." and is_visible(inside)
+    return is_inside and rules.takes(f"{inside}/note.md")
+
+
 def is_visible(path: str) -> bool:
     """Whether no part of a vault-relative path is hidden or skipped."""
     return not any(part.startswith(".") or part in SKIPPED_FOLDERS for part in path.split("/"))
