@@ -12,13 +12,14 @@ CORTEX = Path(__file__).resolve().parent.parent / "cortex"
 LAYERS = (
     "_version types errors",
     "protocols text generated redaction files session_table",
-    "vault records config state",
+    "vault records config state platforms",
     "indexer embedder graph_index graph_resolve",
     "search",
     "context",
     "inject pack loop checks graph_diagnostics graph_export graph_viewer",
     "ops",
     "app",
+    "runtime",
     "plugin hooks cli mcp",
 )
 LEVEL = {name: level for level, line in enumerate(LAYERS) for name in line.split()}

@@ -94,7 +94,7 @@ def parse(file: Path, env: Mapping[str, str]) -> Config:
                 reader.fault(name, f"is not a section{_near(name, known)}", key)
     state = _settle(given["index"], file.parent, file.parent).chunks_path.parent
     settled = {name: _settle(value, file.parent, state) for name, value in given.items()}
-    config = Config(path=file, state=state, **settled)
+    config = Config(path=file, state=state, given=frozenset(reader.lines), **settled)
     faulty = {where.partition(".")[0] for _, where, _ in reader.faults}
     for where, what in contradictions(config):
         if where.partition(".")[0] not in faulty:

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from ..errors import UsageError
 
 # Sections that other parts of Cortex read: they may stand in the file; nothing here checks them.
-OTHER_SECTIONS = ("hooks", "cron", "logging", "tools", "loop", "inject")
+OTHER_SECTIONS = ("cron", "loop", "inject")
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +171,124 @@ class ContextBuilderConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class CacheWarmConfig:
+    enabled: bool = setting(False, "open the index and load the model when a session starts")
+
+
+@dataclass(frozen=True, slots=True)
+class SkillContextConfig:
+    """How to use the vault, told to the model."""
+
+    enabled: bool = setting(True, "false leaves it out")
+    load_skill: bool = setting(True, "false is the same as enabled: false")
+    skill_path: str = setting(
+        "", "a SKILL.md of your own; empty means the one that Cortex ships", may_be_path=True
+    )
+    budget: int = setting(1000, "0 leaves it out", unit="tokens", low=0, high=3000)
+    when: Literal["each_turn", "first_turn"] = setting(
+        "each_turn", "each_turn: again as soon as the conversation no longer holds it"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class BootstrapContextConfig:
+    """Files of your choice, told to the model in a session's first turn."""
+
+    enabled: bool = setting(False, "true puts include_static_files there")
+    budget: int = setting(
+        1000, "for all files together; 0 leaves them out", unit="tokens", low=0, high=3000
+    )
+    when: Literal["first_turn"] = setting("first_turn", "the one time there is")
+    include_static_files: tuple[StaticFile, ...] = setting((), "the files")
+
+
+@dataclass(frozen=True, slots=True)
+class RecentContextConfig:
+    """What the last sessions were about, by their titles alone."""
+
+    enabled: bool = setting(False, "true tells recent topics in a session's first turn")
+    budget: int = setting(1000, "0 leaves it out", unit="tokens", low=0, high=3000)
+    when: Literal["first_turn"] = setting("first_turn", "the one time there is")
+    source: Literal["sessiondb"] = setting("sessiondb", "the host's session database")
+    state_db_path: Path | None = setting(None, "empty means state.db of this Hermes home")
+    lookback_days: int = setting(7, "how old a session may be", unit="days", low=1, high=3650)
+    max_sessions: int = setting(500, "looked at, newest first", low=1, high=100000)
+    max_groups: int = setting(8, "topics told", low=1, high=100)
+    include_sources: tuple[str, ...] = setting(
+        (), "only sessions of these platforms; empty means all"
+    )
+    exclude_sources: tuple[str, ...] = setting(
+        ("cron", "api_server", "webhook", "subagent"), "no sessions of these platforms"
+    )
+    diagnostics: bool = setting(True, "log what was looked at and left out; never told the model")
+    query_hint: bool = setting(False, "add a line with the topics as one search query")
+
+
+@dataclass(frozen=True, slots=True)
+class DynamicContextConfig:
+    """What the vault says to the user's message, where it says anything."""
+
+    enabled: bool = setting(False, "true searches the vault for each message")
+    budget: int = setting(1000, "0 leaves it out", unit="tokens", low=0, high=3000)
+    query: str = setting("", "search for this instead of the message")
+    when: Literal["each_turn"] = setting("each_turn", "what a session was shown is not shown again")
+
+
+@dataclass(frozen=True, slots=True)
+class ContextInjectionConfig:
+    """The older form of the blocks above; ignored as soon as one of them is given."""
+
+    enabled: bool = setting(False, "true searches the vault for each message")
+    budget: int = setting(1000, "of the vault's part", unit="tokens", low=0, high=3000)
+    query: str = setting("", "search for this instead of the message")
+    load_skill: bool = setting(False, "tell the skill too")
+    skill_path: str = setting("", "as in skill_context", may_be_path=True)
+
+
+@dataclass(frozen=True, slots=True)
+class HooksConfig:
+    """What Cortex adds to a conversation by itself."""
+
+    deadline_ms: int = setting(
+        1500, "for all blocks of a turn together", unit="milliseconds", low=50, high=60000
+    )
+    platforms: tuple[str, ...] = setting(
+        ("local", "paired"),
+        "where: local, paired, cron, subagent, or a platform's name such as telegram",
+    )
+    cache_warm: CacheWarmConfig = CacheWarmConfig()
+    skill_context: SkillContextConfig = SkillContextConfig()
+    bootstrap_context: BootstrapContextConfig = BootstrapContextConfig()
+    recent_context: RecentContextConfig = RecentContextConfig()
+    dynamic_context: DynamicContextConfig = DynamicContextConfig()
+    context_injection: ContextInjectionConfig = ContextInjectionConfig()
+
+
+@dataclass(frozen=True, slots=True)
+class ToolsConfig:
+    """The agent's tools."""
+
+    platforms: tuple[str, ...] = setting(
+        ("local", "paired"),
+        "whose sessions may use them: local, paired, or a platform's name such as telegram",
+    )
+    max_result_chars: int = setting(
+        16000,
+        "of one answer; less for models of small context",
+        unit="characters",
+        low=4000,
+        high=100000,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class LoggingConfig:
+    level: Literal["debug", "info", "warning", "error"] = setting(
+        "info", "what of Cortex goes into the host's log"
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
     """Every setting, and where it came from. All paths are absolute."""
 
@@ -182,6 +300,10 @@ class Config:
     search: SearchConfig
     context_builder: ContextBuilderConfig
     hermes_memory: HermesMemoryConfig
+    hooks: HooksConfig
+    tools: ToolsConfig
+    logging: LoggingConfig
+    given: frozenset[str] = frozenset()  # YAML paths that stand in the file
 
 
 SECTIONS: dict[str, type] = {
@@ -191,6 +313,9 @@ SECTIONS: dict[str, type] = {
     "search": SearchConfig,
     "context_builder": ContextBuilderConfig,
     "hermes_memory": HermesMemoryConfig,
+    "hooks": HooksConfig,
+    "tools": ToolsConfig,
+    "logging": LoggingConfig,
 }
 
 
@@ -208,16 +333,18 @@ def contradictions(config: Config) -> list[tuple[str, str]]:
                 f"and search.vector_weight must add up to 0.5 to 2, not {total:g}",
             )
         )
-    for number, file in enumerate(config.context_builder.include_static_files):
-        where = f"context_builder.include_static_files[{number}]"
-        if file.label == "":
-            found.append((where, "needs a label"))
-        if file.path is None:
-            found.append((where, "needs a path"))
-        elif file.enabled and not file.optional and not os.path.isfile(file.path):
-            found.append((f"{where}.path", f"there is no file {file.path}"))
-        if file.budget is not None and file.max_bytes is not None:
-            found.append((where, "takes a budget or max_bytes, not both"))
+    for section, files in (
+        ("context_builder", config.context_builder.include_static_files),
+        ("hooks.bootstrap_context", config.hooks.bootstrap_context.include_static_files),
+    ):
+        for number, file in enumerate(files):
+            where = f"{section}.include_static_files[{number}]"
+            if file.label == "":
+                found.append((where, "needs a label"))
+            if file.path is None:
+                found.append((where, "needs a path"))
+            if file.budget is not None and file.max_bytes is not None:
+                found.append((where, "takes a budget or max_bytes, not both"))
     return found
 
 
