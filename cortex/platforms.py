@@ -100,7 +100,7 @@ def _allowed_users(platform: str) -> str:
 
 
 def _approved(platform: str, home: Path) -> set[str]:
-    """The users whose pairing codes the owner approved, from either place the host keeps them in."""
+    """The users whose pairing codes the owner approved; the host has two places for them."""
     if not re.fullmatch(r"[a-z0-9_]+", platform):
         return set()
     found: set[str] = set()
