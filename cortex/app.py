@@ -6,29 +6,35 @@ import datetime as dt
 import os
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .config import Config, StaticFile, load, require_vault
-from .context import build_context
 from .errors import CortexError, Damaged, Unavailable, UsageError
-from .protocols import Embedder, Progress
 from .state import Stamp, State
+from .text import brief
 from .types import Context, Hit, Json, Query, SearchResult
 from .vault.scan import FolderRules, lies_among_notes, scan
 
 if TYPE_CHECKING:
+    from .checks.freshness import Freshness, Recorded
     from .embedder.build import EmbedReport
+    from .embedder.vectors import ExactVectors
     from .indexer.build import IndexReport
+    from .protocols import Embedder, Progress
+    from .search.channels import DenseRanker
     from .search.filters import Filters
-    from .search.searcher import Corpus, Searcher
+    from .search.searcher import Corpus, EmbeddedQuery, Searcher
     from .vault.reading import NoteText
 
 GRAPH_FILES = ("graph_nodes.jsonl", "graph_edges.jsonl", "graph_broken.jsonl", "graph_stats.json")
 NO_INDEX = "there is no index yet; run: cortex index"
 READ_CHARS = 20_000  # of a note handed out at once
+CHANGED = "changed since it was indexed"  # how the warning begins that names the notes
+FRESHNESS_SHARE = 0.1  # of the time may go into looking at the vault
 _OPEN_TRIES = 5  # a generation may be replaced while it is being opened
 
 _embedders: dict[tuple[Any, ...], Embedder] = {}
@@ -48,13 +54,25 @@ class GraphReport:
 class Cortex:
     """One vault and what was built from it. Safe to use from several threads."""
 
-    def __init__(self, config: Config, *, today: dt.date | None = None) -> None:
+    def __init__(
+        self,
+        config: Config,
+        *,
+        env: Mapping[str, str] | None = None,
+        today: dt.date | None = None,
+    ) -> None:
         self.config = config
+        self._env = os.environ if env is None else env
         self.state = State(config.state)
         self._today = today
         self._lock = threading.RLock()
         self._searcher: Searcher | None = None
         self._opened: tuple[Any, ...] = ()
+        self._titles_of: tuple[str, dict[str, list[str]]] = ("", {})
+        self._freshness_lock = threading.Lock()
+        self._recorded: tuple[Path, Recorded] | None = None  # generation folder, what it remembers
+        # Of the last look at the vault: when (monotonic), how long it is good (s), what it found.
+        self._freshness: tuple[float, float, Freshness] | None = None
 
     @classmethod
     def open(
@@ -72,7 +90,7 @@ class Cortex:
         """
         if not isinstance(config, Config):
             config = load(config, os.environ if env is None else env)
-        return cls(config, today=today)
+        return cls(config, env=env, today=today)
 
     # Build
 
@@ -89,7 +107,7 @@ class Cortex:
                 f"the state folder {self.config.state} lies inside the vault, among the notes; "
                 f"move {self.config.path.name} and index.chunks_path out of it"
             )
-        with self.state.lock():
+        with self.state.run("index"):
             return build_index(
                 self.state,
                 vault,
@@ -112,7 +130,7 @@ class Cortex:
         """
         from .embedder.build import IndexView, build_vectors
 
-        with self.state.lock():
+        with self.state.run("vectors"):
             corpus = self._corpus()
             view = IndexView(
                 generation=corpus.stamp.generation,
@@ -141,7 +159,7 @@ class Cortex:
 
         began = time.perf_counter()
         vault = require_vault(self.config)
-        with self.state.lock():
+        with self.state.run("graph"):
             corpus = self._corpus()
             if progress:
                 progress.start("graph", len(corpus.notes), "notes")
@@ -180,13 +198,15 @@ class Cortex:
         filters: Mapping[str, Any] | Filters | None = None,
         boosts: bool = True,
         channels: Sequence[str] | None = None,
+        vector_wait_s: float | None = None,
     ) -> SearchResult:
         """The chunks that answer `text` best, at most `top_k`, best first.
 
         filters: field -> value or list of values; the fields of search.filters.FIELDS, and any
-        frontmatter property. channels: of bm25, vector and graph, those to use. What could not run
-        is in `unavailable`. Raises UsageError for what was asked wrongly, CortexError without an
-        index.
+        frontmatter property. channels: of bm25, vector and graph, those to use. vector_wait_s: how
+        long to wait for the model before the others answer alone; None is as long as it takes.
+        What could not run is in `unavailable`. Raises UsageError for what was asked wrongly,
+        CortexError without an index.
         """
         from .search.filters import Filters
 
@@ -197,7 +217,10 @@ class Cortex:
         )
         parsed = filters if isinstance(filters, Filters) else Filters.parse(filters)
         with self._lock:
-            result = self._current().search(query, parsed, boosts=boosts, channels=channels)
+            searcher = self._current()
+        result = searcher.search(
+            query, parsed, boosts=boosts, channels=channels, vector_wait_s=vector_wait_s
+        )
         return self._against_vault(result)
 
     def build_context(
@@ -205,19 +228,34 @@ class Cortex:
         text: str,
         budget: int | None = None,
         top_k: int | None = None,
-        filters: Mapping[str, Any] | None = None,
+        filters: Mapping[str, Any] | Filters | None = None,
         include_hermes_memory: bool | None = None,
+        boosts: bool = True,
+        vector_wait_s: float | None = None,
     ) -> Context:
         """Cited Markdown out of the best hits, at most `budget` tokens by text.estimate_tokens.
 
-        include_hermes_memory: put the host's memory files in front; None is what config says.
+        include_hermes_memory: put the host's memory files in front; None is what config says. The
+        others are those of `search`. Raises UsageError also when a required static file is missing.
         """
+        result = self.search(text, top_k, filters, boosts=boosts, vector_wait_s=vector_wait_s)
+        return self.context_of(result, budget, include_hermes_memory)
+
+    def context_of(
+        self,
+        result: SearchResult,
+        budget: int | None = None,
+        include_hermes_memory: bool | None = None,
+    ) -> Context:
+        """The context of what a search found, as build_context makes it."""
+        from .context import build_context
+
         settings = self.config.context_builder
         memory = include_hermes_memory
         if memory is None:
             memory = settings.include_hermes_memory
         return build_context(
-            self.search(text, top_k, filters),
+            result,
             settings.token_budget if budget is None else budget,
             statics=list(self._statics(memory)),
             cite_sources=settings.cite_sources,
@@ -258,28 +296,72 @@ class Cortex:
         heading: str | None = None,
         lines: tuple[int, int] | None = None,
         max_chars: int = READ_CHARS,
+        from_char: int = 0,
     ) -> NoteText:
         """The text of a note from the file itself: all of it, a section or a range of lines.
 
         ref: its path in the vault, with or without .md, or its name, title or alias, and after a
         "#" a heading. lines: as the file counts them. At most
-        `max_chars` characters, in whole lines where they fit. Raises UsageError that names near
+        `max_chars` characters, in whole lines where they fit; from_char: how many of the first
+        line were read before. Raises UsageError that names near
         matches; hidden and excluded files and what lies outside the vault are not served.
         """
         from .vault.reading import locate, read_part
 
         vault = require_vault(self.config)
+        outside = self.config.vault.allow_symlinks_outside
+        find = partial(locate, vault, self._rules(), titles=self._titles, follow_outside=outside)
         try:
-            path = locate(vault, self._rules(), ref, self._titles)
+            path = find(ref)
         except UsageError:
             name, mark, below = ref.strip().strip("[]").partition("#")
             if heading is not None or not name or not mark:
                 raise
-            path = locate(vault, self._rules(), name, self._titles)
+            path = find(name)
             heading = below.split("|")[0]
-        return read_part(vault, path, heading, lines, max_chars)
+        return read_part(vault, path, heading, lines, max_chars, from_char)
+
+    def warm(self) -> None:
+        """Open the index and load the model, so that the next search need not.
+
+        What is open already stays so. Raises CortexError without an index.
+        """
+        self.search("warm", top_k=1)
 
     # Look
+
+    def freshness(self, max_age_s: float | None = None) -> Freshness | None:
+        """How far the index is behind the vault; None without an index or a vault.
+
+        Looked at anew when the last look is more than `max_age_s` seconds old; None is so long
+        that looking takes but a small share of the time.
+        """
+        from .checks.freshness import compare, recorded
+
+        stamp, vault = self.state.stamp("index"), self.config.vault.path
+        if stamp is None or vault is None or not vault.is_dir():
+            return None
+        with self._freshness_lock:
+            if self._recorded is None or self._recorded[0] != stamp.folder:
+                self._recorded = (stamp.folder, recorded(stamp))
+                self._freshness = None
+            last, began = self._freshness, time.monotonic()
+            if last is None or began - last[0] > (last[1] if max_age_s is None else max_age_s):
+                outside = self.config.vault.allow_symlinks_outside
+                found = scan(vault, self._rules(), follow_outside=outside)
+                compared = compare(self._recorded[1], found)
+                good_s = (time.monotonic() - began) / FRESHNESS_SHARE
+                last = self._freshness = (began, good_s, compared)
+            return last[2]
+
+    def properties(self) -> frozenset[str]:
+        """The names of all frontmatter properties in the index, casefolded.
+
+        Raises CortexError without an index.
+        """
+        with self._lock:
+            corpus = self._current().corpus
+        return corpus.properties
 
     def graph(self, name: str, **options: Any) -> dict[str, Json]:
         """A report over the graph: status, broken, orphans or centrality.
@@ -303,62 +385,29 @@ class Cortex:
         report: Any = reports[name](stamp.folder, **options)
         return dict(report) if isinstance(report, dict) else {name: report}
 
-    def status(self) -> dict[str, Json]:
-        """What there is, how much of it, and what lags behind."""
-        stamps: dict[str, Stamp | None] = {}
-        problems: list[str] = []
-        for kind in ("index", "vectors", "graph"):
-            try:
-                stamp = stamps[kind] = self.state.stamp(kind)
-                if stamp is not None:
-                    stamp.check()
-            except Damaged as error:
-                stamps[kind] = None
-                problems.append(str(error))
-        index, vectors, graph = stamps["index"], stamps["vectors"], stamps["graph"]
-        if problems:
-            pass  # something is damaged, and what to do was said
-        elif index is None:
-            problems.append(NO_INDEX)
-        elif vectors is None:
-            problems.append("nothing has been embedded yet; run: cortex embed")
-        elif vectors.built_from != index.generation:
-            problems.append("the vectors lag behind the index; run: cortex embed")
-        elif not vectors.values["complete"]:
-            problems.append("some chunks have no vectors yet; run: cortex embed")
-        if vectors is not None:
-            problems.extend(self._lost_vectors(vectors))
-        if index is not None and graph is None:
-            problems.append("there is no graph yet; run: cortex graph build")
-        elif index is not None and graph is not None and graph.built_from != index.generation:
-            problems.append("the graph lags behind the index; run: cortex graph build")
-        vault = self.config.vault.path
-        if vault is None or not vault.is_dir():
-            problems.insert(0, f"the vault {vault} is not a folder; set vault.path")
-        return {
-            "config": str(self.config.path),
-            "vault": str(vault) if vault else None,
-            "state": str(self.config.state),
-            "model": self.config.embeddings.model,
-            "notes": index.values["notes"] if index else 0,
-            "chunks": index.values["chunks"] if index else 0,
-            "languages": index.values["languages"] if index else {},
-            "vectors": vectors.values["entries"] if vectors else 0,
-            "vectors_model": vectors.values["model"] if vectors else None,
-            "graph": graph is not None,
-            "generation": index.generation if index else None,
-            "problems": problems,
-        }
+    def lifecycle_rows(self, env: Mapping[str, str] | None = None) -> list[dict[str, Json]]:
+        """What each block of the hooks does under these settings: see inject.rows.Row.
 
-    def _lost_vectors(self, stamp: Stamp) -> Iterator[str]:
-        from .embedder import chroma
-        from .embedder.vectors import VectorCache
+        env: where the switch that stops all injection is looked up; None is the process's.
+        """
+        from .inject.rows import lifecycle_rows
 
-        cache = VectorCache(self.state.root / stamp.values["cache"], stamp.values["dimensions"])
-        if len(cache) < stamp.values["rows"]:
-            yield f"{cache.folder} has lost vectors; run: cortex embed"
-        if chroma.count(self.config.index.chroma_path) is None:
-            yield f"{self.config.index.chroma_path} is missing or damaged; run: cortex embed"
+        try:
+            has_index = self.state.stamp("index") is not None
+        except Damaged:
+            has_index = False
+        rows = lifecycle_rows(self.config, os.environ if env is None else env, has_index=has_index)
+        return [asdict(row) for row in rows]
+
+    def status(self, env: Mapping[str, str] | None = None) -> dict[str, Json]:
+        """What there is, how much of it, what lags behind and what to run next.
+
+        env: where the switch that stops all injection is looked up; None is the process's.
+        """
+        from .checks.status import report
+
+        model = next(model for model in self.models() if model["chosen"])
+        return report(self.state, self.config, self._rules(), model, self.lifecycle_rows(env))
 
     # The model
 
@@ -426,7 +475,8 @@ class Cortex:
 
         settings = self.config.embeddings
         served = bool(settings.endpoint.url) and model == settings.model
-        key = (model, self.models_folder, settings)
+        secret = self._env.get(settings.endpoint.api_key_env)  # each profile of a host has its own
+        key = (model, self.models_folder, settings, secret)
         with _embedders_lock:
             if key not in _embedders:
                 local = settings.local_files_only
@@ -436,7 +486,9 @@ class Cortex:
                     device=settings.device,
                     cache_folder=settings.cache_folder,
                     local_files_only=local if isinstance(local, bool) else None,
-                    endpoint=asdict(settings.endpoint) if served else None,
+                    endpoint={**asdict(settings.endpoint), "environment": self._env}
+                    if served
+                    else None,
                 )
             return _embedders[key]
 
@@ -481,8 +533,8 @@ class Cortex:
                 return RankBM25Index(lexical_notes(corpus.stamp), FieldWeights())
             return TantivyIndex.open(corpus.stamp.folder / LEXICAL, FieldWeights())
 
-        def dense() -> Any:
-            return self._open_dense(corpus, warnings)
+        def vector() -> _VectorChannel:
+            return self._vector_channel(corpus, warnings)
 
         def graph() -> LinkGraph:
             stamp = self.state.stamp("graph")
@@ -500,11 +552,10 @@ class Cortex:
             except Unavailable as error:
                 return error
 
-        parts = attempt("bm25", lexical), attempt("vector", dense), attempt("graph", graph)
+        parts = attempt("bm25", lexical), attempt("vector", vector), attempt("graph", graph)
         return Searcher(
             corpus,
             *parts,
-            embed=self._embed_query,
             settings=SearchSettings(
                 bm25_weight=settings.bm25_weight,
                 vector_weight=settings.vector_weight,
@@ -527,14 +578,30 @@ class Cortex:
             warnings=warnings,
         )
 
-    def _open_dense(self, corpus: Corpus, warnings: list[str]) -> Any:
-        from .embedder.chroma import ChromaVectors
+    def _vector_channel(self, corpus: Corpus, warnings: list[str]) -> _VectorChannel:
         from .embedder.vectors import ExactVectors
-        from .search.channels import DenseRanker
 
         stamp = self.state.stamp("vectors")
         if stamp is None:
             raise Unavailable("vector", "nothing has been embedded yet; run: cortex embed")
+        if stamp.built_from != corpus.stamp.generation:
+            warnings.append("the vectors lag behind the index; run: cortex embed")
+        elif not stamp.values["complete"]:
+            done, total = stamp.values["chunks"], corpus.stamp.values["chunks"]
+            warnings.append(f"{done} of {total} chunks have vectors; run: cortex embed")
+        vectors = ExactVectors(stamp, self.state.root)
+        return _VectorChannel(lambda: self._open_dense(stamp, vectors))
+
+    def _open_dense(
+        self, stamp: Stamp, vectors: ExactVectors
+    ) -> tuple[DenseRanker, Embedder, tuple[str, ...]]:
+        """What ranks by `vectors`, the model that made them, and what to warn of.
+
+        Slow: an embedder may read its weights, load its model or ask a server to tell who it is.
+        """
+        from .search.channels import DenseRanker
+
+        warnings: tuple[str, ...] = ()
         model = self.config.embeddings.model
         embedder = self._embedder(model)
         if embedder.identity != stamp.values["identity"]:
@@ -545,28 +612,20 @@ class Cortex:
             embedder = self._embedder(built_with)
             if embedder.identity != stamp.values["identity"]:
                 raise Unavailable("vector", message)
-            warnings.append(message)
-        self._query_embedder = embedder
-        if stamp.built_from != corpus.stamp.generation:
-            warnings.append("the vectors lag behind the index; run: cortex embed")
-        elif not stamp.values["complete"]:
-            done, total = stamp.values["chunks"], corpus.stamp.values["chunks"]
-            warnings.append(f"{done} of {total} chunks have vectors; run: cortex embed")
-        vectors = ExactVectors(stamp, self.state.root)
+            warnings = (message,)
         settings = self.config.search
         store = None
         if settings.vector_engine == "chroma" or (
             settings.vector_engine == "auto" and len(vectors) > settings.chroma_min_vectors
         ):
+            from .embedder.chroma import ChromaVectors
+
             store = ChromaVectors(
                 self.config.index.chroma_path,
                 self.config.index.collection,
                 stamp.values["identity"],
             )
-        return DenseRanker(vectors, store)
-
-    def _embed_query(self, text: str) -> Any:
-        return self._query_embedder.embed_query(text)
+        return DenseRanker(vectors, store), embedder, warnings
 
     def _against_vault(self, result: SearchResult) -> SearchResult:
         """Leave out hits whose file is gone, and say where the index is older than the file."""
@@ -590,22 +649,43 @@ class Cortex:
         if gone:
             warnings.append(f"no longer in the vault: {', '.join(gone)}; run: cortex index")
         if changed:
-            warnings.append(
-                f"changed since it was indexed: {', '.join(changed)}; run: cortex index"
-            )
-        return replace(result, hits=tuple(hits), warnings=tuple(warnings))
+            warnings.append(f"{CHANGED}: {', '.join(changed)}; run: cortex index")
+        return replace(result, hits=tuple(hits), warnings=tuple(warnings), changed=tuple(changed))
 
     def _titles(self) -> dict[str, list[str]]:
         """casefolded title or alias -> paths, as the index knows them; empty without an index."""
         try:
+            stamp = self.state.stamp("index")
+            generation, titles = self._titles_of
+            if stamp is None or stamp.generation == generation:
+                return titles if stamp else {}
             corpus = self._corpus()
         except CortexError:
             return {}
-        titles: dict[str, list[str]] = {}
+        titles = {}
         for note in corpus.notes.records():
             for name in (note["title"], *note["aliases"]):
                 titles.setdefault(name.casefold(), []).append(note["file"])
+        self._titles_of = (corpus.stamp.generation, titles)
         return titles
+
+
+class _VectorChannel:
+    """Embeds questions; vectors and model are opened together when the first one comes."""
+
+    def __init__(self, open_dense: Callable[[], tuple[DenseRanker, Embedder, tuple[str, ...]]]):
+        self._open = open_dense
+        self._opened: tuple[DenseRanker, Embedder, tuple[str, ...]] | None = None
+        self._lock = threading.Lock()
+
+    def __call__(self, text: str) -> EmbeddedQuery:
+        from .search.searcher import EmbeddedQuery
+
+        with self._lock:
+            if self._opened is None:
+                self._opened = self._open()
+        ranker, embedder, warnings = self._opened
+        return EmbeddedQuery(embedder.embed_query(text), ranker, warnings)
 
 
 def _checked_text(text: Any) -> str:
@@ -622,7 +702,7 @@ def _checked_count(name: str, value: Any) -> int:
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise UsageError(f"{name} must be a whole number from 1 up, not {value!r}")
+        raise UsageError(f"{name} must be a whole number from 1 up, not {brief(repr(value))}")
     return value
 
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 
+from . import generated
 from .errors import UsageError
 from .redaction import redact
 from .search.evidence import best_window, least_evidence
@@ -29,10 +30,7 @@ MIN_SHARE = 0.45  # of the best hit's evidence, for the others
 _MIN_EXCERPT_TOKENS = 24  # less says nothing
 _ROOM_FOR_ANOTHER = 120  # tokens left over that are worth an excerpt of the next hit
 
-_FRAME = re.compile(r"<(?=\s*/?\s*vault_context)", re.IGNORECASE)
-_MARKER = re.compile(r"\[(?=\^\d+\])")
 _MASK = "[redacted]"
-_UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\U000e0000-\U000e007f]")
 _STATICS_SHARE = 0.5  # of the budget that files in front may take while there are hits
 
 
@@ -169,18 +167,15 @@ class _Masked:
             count += text.count(secret)
             text = text.replace(secret, _MASK)
         self.counts[hit.chunk.id] = count
-        return _sealed(escape(text))
+        return sealed(escape(text))
 
     def plain(self, text: str) -> str:
-        return _sealed(escape(redact(text)[0].strip()))
+        return sealed(escape(redact(text)[0].strip()))
 
 
 def escape(text: str) -> str:
-    """Note text in which nothing reads as a mark of the frame or as a citation.
-
-    Control characters and invisible tag characters, which a reader would not see, are left out.
-    """
-    return _MARKER.sub("[ ", _FRAME.sub("&lt;", _UNSEEN.sub("", text)))
+    """Note text in which nothing reads as a mark of ours or as a citation; see generated.escape."""
+    return generated.escape_citations(generated.escape(text))
 
 
 def _arranged(blocks: Sequence[_Block]) -> list[_Block]:
@@ -227,7 +222,7 @@ def _header(number: int, block: _Block, cite: bool) -> str:
     place = redact(one_line(chunk.place))[0]
     if not cite:
         return f"### {escape(place)}"
-    label = re.sub(r"([\[\]\\])", r"\\\1", _FRAME.sub("&lt;", place))
+    label = re.sub(r"([\[\]\\])", r"\\\1", generated.escape(place))
     target = _target(chunk.note)
     first, last = chunk.start_line, block.hits[-1].chunk.end_line
     lines = f"lines {first}-{last}" if last > first else f"line {first}"
@@ -283,11 +278,11 @@ def _cut_out(text: str, places: Sequence[tuple[int, int]], size: int) -> str:
     inside = text[start:end].strip("\n")
     opened = _open_fence(text[:start])
     before = (f"{CUT}\n{opened}\n" if opened else f"{CUT}\n") if start > 0 else ""
-    piece = _sealed(f"{before}{inside}")
+    piece = sealed(f"{before}{inside}")
     return f"{piece}\n{CUT}" if end < len(text) else piece
 
 
-def _sealed(text: str) -> str:
+def sealed(text: str) -> str:
     """A text after which Markdown begins afresh: no fence and no HTML block runs on from it."""
     if _is_sealed(text):
         return text

@@ -26,7 +26,11 @@ NOTICE = (
 
 _OPEN = re.compile(r'^<cortex_context id="([0-9a-f]{8})">\n', re.MULTILINE)
 _BLOCK = re.compile(r'^<cortex_block name="([a-z_]+)" keys="([0-9a-f ]*)">$', re.MULTILINE)
-_TAG = re.compile(r"<(?=\s*/?\s*(?:cortex_(?:context|block)|memory-context)\b)", re.IGNORECASE)
+_TAG = re.compile(
+    r"<(?=\s*/?\s*(?:cortex_(?:context|block)|vault_context|memory-context))", re.IGNORECASE
+)
+_UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\U000e0000-\U000e007f]")
+_CITATION = re.compile(r"\[(?=\^\d+\])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +46,16 @@ def key(text: str) -> str:
 
 
 def escape(text: str) -> str:
-    """`text` in which nothing reads as a mark of ours, or as the host's own for memory."""
-    return _TAG.sub("&lt;", text)
+    """`text` in which nothing reads as a mark of ours, or as the host's own for memory.
+
+    Control characters and invisible tag characters, which a reader would not see, are left out.
+    """
+    return _TAG.sub("&lt;", _UNSEEN.sub("", text))
+
+
+def escape_citations(text: str) -> str:
+    """`text` in which nothing reads as one of our citations, `[^1]`."""
+    return _CITATION.sub("[ ", text)
 
 
 def mark(blocks: Sequence[Block]) -> str:
@@ -81,12 +93,15 @@ def strip(text: str) -> str:
 
 
 def _frames(text: str) -> Iterator[tuple[int, int]]:
-    """The spans of frames whose id is right."""
-    at = 0
-    while opened := _OPEN.search(text, at):
+    """The spans of frames whose id is right.
+
+    What is inside was escaped, so a frame ends before the next begins: one look at each character,
+    whatever a message holds.
+    """
+    openings = list(_OPEN.finditer(text))
+    for number, opened in enumerate(openings):
+        beyond = openings[number + 1].start() if number + 1 < len(openings) else len(text)
         closing = f'</cortex_context id="{opened[1]}">'
-        end = text.find(closing, opened.end())
-        at = opened.end()
+        end = text.find(closing, opened.end(), beyond)
         if end >= 0 and key(text[opened.end() : end]) == opened[1]:
-            at = end + len(closing)
-            yield opened.start(), at
+            yield opened.start(), end + len(closing)

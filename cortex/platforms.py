@@ -15,9 +15,11 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 LOCAL = frozenset({"", "cli", "tui", "desktop", "local", "acp"})
 # Authenticated by a shared secret or not at all; who writes is never one the owner has paired.
@@ -25,8 +27,8 @@ OPEN = frozenset({"webhook", "msgraph_webhook", "api_server", "homeassistant", "
 UNKNOWN = "unknown"
 
 _ALLOWED_USERS = {"qqbot": "QQ_ALLOWED_USERS"}  # all others: <PLATFORM>_ALLOWED_USERS
-_TRUE = frozenset({"1", "true", "yes"})
-_CRON_SESSION = re.compile(r"cron_([0-9a-f]+)_")
+_CRON_SESSION = re.compile(r"cron_(.+)_\d{8}_\d{6}")
+_DEEPEST = 20  # subagents below one another
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,18 +48,23 @@ def refusal(
 
     home: the Hermes home whose pairings and cron jobs count. env: where allow lists are.
     """
-    if "all" in admitted:
+    names = {name.strip().lower() for name in admitted}
+    if "all" in names:
         return None
     origin = origin_of(session, home)
     platform = origin.platform
-    if platform in admitted:
+    if platform in names:
         return None
     if platform in LOCAL:
-        return None if "local" in admitted else "local sessions are not admitted"
-    if platform in OPEN or platform == UNKNOWN:
+        return None if "local" in names else "local sessions are not admitted"
+    if platform in OPEN:
         return f"{platform} sessions are not admitted: anybody may write there"
-    if "paired" not in admitted:
+    if platform == UNKNOWN:
+        return "where this session comes from is not known"
+    if "paired" not in names:
         return f"{platform} sessions are not admitted"
+    if not origin.sender:
+        return f"the host did not say who writes in this {platform} session"
     if not is_paired(platform, origin.sender, home, env):
         return f"the owner has not paired this {platform} user"
     return None
@@ -65,34 +72,32 @@ def refusal(
 
 def origin_of(session: Session, home: Path) -> Session:
     """The session that a subagent or a cron job comes from; else the session itself."""
-    seen = 0
-    while session.platform == "subagent":
-        seen += 1
-        if session.parent is None or seen > 20:
+    for _ in range(_DEEPEST):
+        if session.platform != "subagent":
+            break
+        if session.parent is None:
             return Session(session.id, UNKNOWN)
         session = session.parent
+    if session.platform == "subagent":
+        return Session(session.id, UNKNOWN)
     if session.platform == "cron":
         return _maker(session, home)
     return session
 
 
 def is_paired(platform: str, sender: str, home: Path, env: Mapping[str, str]) -> bool:
-    """Whether the owner has let `sender` in: by the host's pairing, or by an allow list.
+    """Whether the owner has let `sender` in by name: by the host's pairing, or by an allow list.
 
-    When the host does not tell who wrote, it is enough that anyone is paired, for then the host
-    lets nobody else in; but not where it was told to let everybody in.
+    Not those whom the host lets in because a whole chat, every bot or everybody (`*`) may write.
     """
     known = _approved(platform, home)
     for name in (_allowed_users(platform), "GATEWAY_ALLOWED_USERS"):
-        known |= {user.strip() for user in env.get(name, "").split(",") if user.strip()}
-    if sender and sender in known:
-        return True
-    everybody = any(
-        env.get(name, "").strip().lower() in _TRUE
-        for name in (f"{platform.upper()}_ALLOW_ALL_USERS", "GATEWAY_ALLOW_ALL_USERS")
-    )
-    known.discard("*")
-    return not sender and bool(known) and not everybody
+        known |= {user.strip() for user in env.get(name, "").split(",")}
+    known -= {"", "*"}
+    if platform == "whatsapp":
+        known = {_whatsapp_number(user) for user in known}
+        return not known.isdisjoint(_whatsapp_aliases(sender))
+    return sender in known
 
 
 def _allowed_users(platform: str) -> str:
@@ -100,31 +105,48 @@ def _allowed_users(platform: str) -> str:
 
 
 def _approved(platform: str, home: Path) -> set[str]:
-    """The users whose pairing codes the owner approved; the host has two places for them."""
+    """The users whose pairing codes the owner approved; the host keeps them in two places."""
     if not re.fullmatch(r"[a-z0-9_]+", platform):
         return set()
     found: set[str] = set()
     for folder in ("pairing", "platforms/pairing"):
         try:
             approved = json.loads((home / folder / f"{platform}-approved.json").read_bytes())
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             continue
         if isinstance(approved, dict):
             found |= set(approved)
     return found
 
 
+def _whatsapp_number(user: str) -> str:
+    """The number in what the host calls a user, e.g. `+4915:47@s.whatsapp.net`."""
+    return user.replace("+", "", 1).partition("@")[0].partition(":")[0]
+
+
+def _whatsapp_aliases(sender: str) -> set[str]:
+    """The numbers of one person, who has a phone's and a hidden one; the host knows which."""
+    aliases = {_whatsapp_number(sender)}
+    identity: Any = sys.modules.get("gateway.whatsapp_identity")
+    if identity is not None:
+        aliases |= set(identity.expand_whatsapp_aliases(sender))
+    return aliases - {""}
+
+
 def _maker(session: Session, home: Path) -> Session:
-    """Where the cron job of a session was made: there, or on the machine itself."""
-    match = _CRON_SESSION.match(session.id)
+    """Where the cron job of a session was made: in that chat, or on the machine itself."""
+    unknown = Session(session.id, UNKNOWN)
+    match = _CRON_SESSION.fullmatch(session.id)
     if match is None:
-        return Session(session.id, "local")
+        return unknown
     try:
         jobs = json.loads((home / "cron" / "jobs.json").read_bytes())["jobs"]
         job = next(job for job in jobs if job["id"] == match[1])
-        origin = job.get("origin") or {}
-        return Session(
-            session.id, str(origin.get("platform") or "local"), str(origin.get("user_id") or "")
-        )
+        origin = job.get("origin")
+        if not isinstance(origin, dict):  # a remark, or nothing: made by `hermes cron create`
+            return Session(session.id, "local")
+        return Session(session.id, str(origin["platform"]), str(origin.get("user_id") or ""))
     except (OSError, ValueError, LookupError, TypeError, AttributeError, StopIteration):
-        return Session(session.id, UNKNOWN)
+        return unknown
+    except RecursionError:  # nested deeper than Python reads
+        return unknown

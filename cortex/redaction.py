@@ -35,6 +35,29 @@ def redact(text: str) -> tuple[str, int]:
     return "".join(pieces) + text[done:], len(findings)
 
 
+def redact_part(text: str, start: int, end: int) -> tuple[str, int]:
+    """`text[start:end]` redacted by what `text` as a whole shows, and how many spans there were.
+
+    So a secret of which the part holds but a piece is masked too. Line ends inside a secret stay,
+    so that the lines keep their numbers.
+    """
+    pieces: list[str] = []
+    done, count = start, 0
+    base = max(start - _AROUND, 0)
+    for first, last, kind in find(text[base : end + _AROUND]):
+        first, last = max(base + first, start), min(base + last, end)
+        if first >= last:
+            continue
+        breaks = "".join(_LINE_BREAK.findall(text, first, last))
+        pieces += text[done:first], f"[redacted: {kind}]{breaks}"
+        done, count = last, count + 1
+    return "".join(pieces) + text[done:end], count
+
+
+_AROUND = 32_000  # characters: hardly a key is longer, and a huge note is not searched whole
+_LINE_BREAK = re.compile(r"\r\n|\n|\r")
+
+
 def find(text: str) -> list[Finding]:
     """The secret-shaped spans, in order, without overlap; linear in the length of `text`."""
     found = [finding for search in _SEARCHES for finding in search(text)]

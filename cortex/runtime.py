@@ -6,6 +6,7 @@ is asking is the host's to say, call by call; settings are read again when their
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 import threading
@@ -14,7 +15,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .config.load import find, hermes_home, load
+from .home import find, hermes_home
+from .ops.packages import activate_private_packages
 from .platforms import UNKNOWN, Session
 from .session_table import SessionTable
 
@@ -30,7 +32,8 @@ class Runtime:
     def __init__(self, env: Mapping[str, str] | None = None) -> None:
         """env: where HERMES_HOME, CORTEX_CONFIG and the like are looked up; None: the process's."""
         self._env: Mapping[str, str] = os.environ if env is None else env
-        self._engines: OrderedDict[Path, tuple[tuple[int, ...], Cortex]] = OrderedDict()
+        self._engines: OrderedDict[tuple[str, Path], tuple[tuple[int, ...], Cortex]]
+        self._engines = OrderedDict()
         self._lock = threading.Lock()
         self._sessions: SessionTable[Session] = SessionTable()
 
@@ -44,13 +47,17 @@ class Runtime:
     def environment(self) -> dict[str, str]:
         """The environment as it counts for the profile that is asking.
 
-        CORTEX_CONFIG is the whole process's; a profile that the host serves beside others has its
-        own config and nobody else's.
+        CORTEX_CONFIG and the lists of users who may write are those of the process's own profile.
+        One that the host serves beside it has its own: the host keeps what stands in its .env.
         """
-        env = {**self._env, "HERMES_HOME": str(self.home())}
-        if Path(env["HERMES_HOME"]) != hermes_home(self._env):
-            env.pop("CORTEX_CONFIG", None)
-        return env
+        home = self.home()
+        env = dict(self._env)
+        if home != hermes_home(self._env):
+            env = {name: value for name, value in env.items() if not _is_of_one_profile(name)}
+        scope: Any = sys.modules.get("agent.secret_scope")
+        if scope is not None and self._env is os.environ:
+            env |= scope.current_secret_scope() or {}
+        return {**env, "HERMES_HOME": str(home)}
 
     def cortex(self) -> Cortex:
         """The Cortex of the profile that is asking, with its settings as they are now.
@@ -59,18 +66,22 @@ class Runtime:
         """
         env = self.environment()
         path = find(None, env)
-        signature = _signature(path)
+        key, signature = (env["HERMES_HOME"], path), _signature(path)
         with self._lock:
-            kept = self._engines.get(path)
+            kept = self._engines.get(key)
             if kept is not None and kept[0] == signature:
-                self._engines.move_to_end(path)
+                self._engines.move_to_end(key)
                 return kept[1]
+        activate_private_packages()
         from .app import Cortex
+        from .config.load import load
 
-        made = Cortex.open(load(path, env))
+        config = load(path, env)
+        logging.getLogger(__package__).setLevel(config.logging.level.upper())
+        made = Cortex.open(config, env=env)
         with self._lock:
-            self._engines[path] = (signature, made)
-            self._engines.move_to_end(path)
+            self._engines[key] = (signature, made)
+            self._engines.move_to_end(key)
             while len(self._engines) > MAX_ENGINES:
                 self._engines.popitem(last=False)
         return made
@@ -83,12 +94,16 @@ class Runtime:
             return
         known = self._sessions.get(session_id)
         parent = known.parent if known is not None else None
+        platform = platform or self._unnamed()
+        told = self._told_by_the_host()
+        if told is not None and platform not in INNER:
+            platform, sender = told
         self._sessions.put(session_id, Session(session_id, platform, sender, parent))
 
     def note_child(self, parent_id: str, child_id: str) -> None:
         """Remember who started a subagent."""
         if child_id:
-            parent = self._sessions.get(parent_id) if parent_id else None
+            parent = self.session(parent_id) if parent_id else None
             self._sessions.put(child_id, Session(child_id, "subagent", "", parent))
 
     def forget_session(self, session_id: str) -> None:
@@ -101,16 +116,42 @@ class Runtime:
         host, and in a process that serves nobody else. Else it is unknown.
         """
         known = self._sessions.get(session_id) if session_id else None
-        if known is not None:
+        if known is not None and known.platform in INNER:
             return known
+        told = self._told_by_the_host()
+        if told is not None:
+            return Session(session_id, *told)
+        return known or Session(session_id, self._unnamed() or "local")
+
+    def _told_by_the_host(self) -> tuple[str, str] | None:
+        """(platform, sender) of the message this thread works on, as the gateway keeps them.
+
+        Surer than what hooks get: the host tells them the sender that its agent was made for,
+        also when somebody else writes in the same chat, and takes session ids from API clients.
+        """
         context: Any = sys.modules.get("gateway.session_context")
-        if context is not None:
-            platform = str(context.get_session_env("HERMES_SESSION_PLATFORM") or "")
-            if platform:
-                sender = str(context.get_session_env("HERMES_SESSION_USER_ID") or "")
-                return Session(session_id, platform, sender)
-        serves_others = "gateway.run" in sys.modules
-        return Session(session_id, UNKNOWN if serves_others else "local")
+        if context is None or self._env is not os.environ:
+            return None
+        platform = str(context.get_session_env("HERMES_SESSION_PLATFORM") or "")
+        if not platform:
+            return None
+        return platform, str(context.get_session_env("HERMES_SESSION_USER_ID") or "")
+
+    def _unnamed(self) -> str:
+        """The platform of a session for which the host names none.
+
+        The gateway answers comments on shared documents so, and its scheduler runs jobs in
+        processes of their own.
+        """
+        serves_others = "gateway.run" in sys.modules or bool(self._env.get("HERMES_CRON_SESSION"))
+        return UNKNOWN if serves_others else ""
+
+
+INNER = frozenset({"subagent", "cron"})  # started by another session, which is what counts
+
+
+def _is_of_one_profile(name: str) -> bool:
+    return name == "CORTEX_CONFIG" or name.endswith(("_ALLOWED_USERS", "_ALLOW_ALL_USERS"))
 
 
 def _signature(path: Path) -> tuple[int, ...]:

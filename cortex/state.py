@@ -9,14 +9,16 @@ other programs read (`chunks.jsonl`, `graph_edges.jsonl`, ...) are hard links in
 from __future__ import annotations
 
 import contextlib
+import datetime as dt
 import io
 import json
 import os
 import re
 import shutil
+import time
 import uuid
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,6 +42,8 @@ REQUIRED = {  # what readers count on in a stamp
     "graph": ("built_from",),
 }
 LOCK_WAIT_S = 60.0
+RUNS = "runs.json"
+_ERROR_CHARS = 300
 _GENERATION = re.compile(rf"(?:{'|'.join(REMEDY)})-[0-9a-f]{{12}}")
 
 
@@ -116,6 +120,65 @@ class State:
             yield
         finally:
             lock.release()
+
+    @contextmanager
+    def run(self, kind: str, clock: Callable[[], float] = time.time) -> Iterator[None]:
+        """Be the only writer, and note when this run of a builder was and how it ended.
+
+        Its outcome is `running`, then `done`, `failed` or `stopped` (by the user); `killed` is what
+        the next run finds still running. Raises as `lock` does.
+        """
+        with self.lock():
+            began = time.monotonic()
+            told: dict[str, Json] = {
+                "started": dt.datetime.fromtimestamp(clock(), dt.UTC).isoformat(timespec="seconds"),
+                "seconds": None,
+                "outcome": "running",
+                "error": None,
+            }
+            self._note_run(kind, told)
+            try:
+                yield
+                told["outcome"] = "done"
+            except BaseException as error:
+                is_stop = isinstance(error, (KeyboardInterrupt, SystemExit))
+                told["outcome"] = "stopped" if is_stop else "failed"
+                known = isinstance(error, (CortexError, OSError))
+                told["error"] = None if is_stop else str(error) if known else type(error).__name__
+                told["error"] = told["error"] and told["error"][:_ERROR_CHARS]
+                raise
+            finally:
+                told["seconds"] = round(time.monotonic() - began, 3)
+                self._note_run(kind, told)
+
+    def runs(self) -> dict[str, dict[str, Json]]:
+        """The last run of each builder: started (ISO, UTC), seconds, outcome, error.
+
+        What is missing or unreadable is left out: nothing depends on it.
+        """
+        found: Json = None
+        with contextlib.suppress(OSError, ValueError):
+            found = json.loads((self.root / RUNS).read_bytes())
+        runs: dict[str, dict[str, Json]] = {}
+        for kind in REMEDY:
+            with contextlib.suppress(KeyError, TypeError, ValueError):
+                run = found["runs"][kind]
+                dt.datetime.fromisoformat(run["started"])
+                runs[kind] = {
+                    "started": run["started"],
+                    "seconds": None if run["seconds"] is None else float(run["seconds"]),
+                    "outcome": str(run["outcome"]),
+                    "error": None if run["error"] is None else str(run["error"]),
+                }
+        return runs
+
+    def _note_run(self, kind: str, told: Mapping[str, Json]) -> None:
+        runs = self.runs()
+        for other in runs.values():
+            if other["outcome"] == "running":  # and yet we hold the lock
+                other["outcome"] = "killed"
+        with contextlib.suppress(OSError):  # a full disk is told by what failed on it
+            write_json(self.root / RUNS, {"schema_version": 1, "runs": {**runs, kind: dict(told)}})
 
     def stamp(self, kind: str) -> Stamp | None:
         """The current generation of a kind, None if nothing was built. Raises Damaged."""

@@ -7,8 +7,10 @@ import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
-from .types import Problem
+if TYPE_CHECKING:
+    from .types import Problem
 
 
 class Undecodable(ValueError):
@@ -108,6 +110,8 @@ def _is_text(data: bytes, encoding: str) -> bool:
 
 
 def _not_utf8(what: str, line: int | None = None) -> Problem:
+    from .types import Problem  # not at the top: the host loads this module at each start
+
     return Problem("not_utf8", f"{what}; save it as UTF-8", line)
 
 
@@ -116,6 +120,8 @@ def _without_nul(text: str, problems: tuple[Problem, ...]) -> tuple[str, tuple[P
     if at < 0:
         return text, problems
     line = len(line_starts(text[:at]))
+    from .types import Problem
+
     problem = Problem("control_characters", "the text holds NUL characters; remove them", line)
     return text.replace("\0", "\ufffd"), (*problems, problem)
 
@@ -399,6 +405,11 @@ def one_line(text: str) -> str:
     space, each lone surrogate U+FFFD; the rest, and the length, stay.
     """
     return _NOT_ON_ONE_LINE.sub(" ", text) if text.isascii() else text.translate(_ONE_LINE)
+
+
+def brief(text: str, limit: int = 80) -> str:
+    """`text` on one line and of at most `limit` characters, for a message that names it."""
+    return one_line(text if len(text) <= limit else f"{text[: limit - 1]}…")
 
 
 _CONTROLS = [*range(0x20), *range(0x7F, 0xA0)]

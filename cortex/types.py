@@ -160,6 +160,8 @@ class SearchResult:
     warnings: tuple[str, ...]  # e.g. a filter on a property that no note has, or a lagging index
     generation: str
     timings_ms: Mapping[str, float]
+    more: bool = False  # whether there were further hits beyond top_k
+    changed: tuple[str, ...] = ()  # notes among the hits whose file is not as it was indexed
 
 
 @dataclass(frozen=True, slots=True)

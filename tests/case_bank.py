@@ -45,7 +45,7 @@ from case_process import (
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 
-LATER = "hooks and tools come with a later issue"
+LATER = "hooks come with a later issue"
 INPUT_KEYS = {
     "steps", "parallel", "then", "unit", "lists", "k", "weights", "limits", "env", "config",
     "run_as", "network", "model", "embedder", "fault", "stdin", "tool_calls",
@@ -56,6 +56,11 @@ STEP_KEYS = {
     "remove", "overwrite_state", "sh",
 }  # fmt: skip
 PRODUCT_STEPS = {"index", "search", "context", "read_note", "hook", "kill_during"}
+TOOL_VERBS = {
+    "vault_search": "search",
+    "vault_read_note": "read_note",
+    "vault_build_context": "context",
+}
 PATIENCE_S = 300.0  # for a process of a case that sets no limit
 # The real model reads about 17 passages a second: for a vault over this size the bank's stand-in.
 REAL_MODEL_BYTES = 500_000
@@ -212,9 +217,9 @@ def load_cases(folder: Path) -> list[Case]:
 
 
 def later_reason(case: Case) -> str | None:
-    """Why a case is not run yet: it needs the hooks or the tool server."""
+    """Why a case is not run yet: it needs the hooks."""
     hooks = any(isinstance(step, dict) and "hook" in step for step in case.steps)
-    if hooks or case.spec.get("action") == "hook" or {"tool_calls", "stdin"} & set(case.input):
+    if hooks or case.spec.get("action") == "hook" or "stdin" in case.input:
         return LATER
     return None
 
@@ -235,8 +240,11 @@ def require_known_form(case: Case, check_keys: set[str]) -> None:
         refuse("limit", sorted(unknown))
     if case.input.get("unit", "fuse") != "fuse":
         refuse("unit", case.input["unit"])
-    if "unit" not in case.input and not case.steps:
-        refuse("input", "neither steps nor unit")
+    if not {"unit", "tool_calls"} & set(case.input) and not case.steps:
+        refuse("input", "neither steps nor unit nor tool calls")
+    for call in case.input.get("tool_calls") or []:
+        if not (isinstance(call, list) and len(call) == 2 and call[0] in TOOL_VERBS):
+            refuse("tool call", call)
     if str(case.input.get("network", "watched")) not in WATCHED | BLOCKED | {"False"}:
         refuse("network", case.input["network"])
     if case.input.get("model", "missing") != "missing":
@@ -554,6 +562,32 @@ class World:
                 self.take_in_parallel(self.case.input["parallel"])
             for step in self.case.input.get("then") or []:
                 self.take(step)
+            if self.case.input.get("tool_calls"):
+                if not self.case.steps:
+                    self.take("index")
+                for name, arguments in self.case.input["tool_calls"]:
+                    self.answers.append(self.call(name, arguments))
+
+    def call(self, name: str, arguments: Any) -> Answer:
+        """Call a tool of the agent, as the host does; an error is what it says of itself."""
+        from cortex.plugin import Tools
+        from cortex.runtime import Runtime
+
+        given = arguments if isinstance(arguments, dict) else {}
+        words = {"query": "", "path": given.get("note") or given.get("file") or given.get("path")}
+        answer = Answer(TOOL_VERBS[name], {**words, **given}, self.era)
+        with self.watched(answer):
+            home = str(self.base / "home")
+            tools = Tools(Runtime({"CORTEX_CONFIG": str(self.config), "HERMES_HOME": home}))
+            raw = getattr(tools, name)(arguments, session_id="s", task_id="t")
+            answer.printed, answer.size = [raw], len(raw)
+            found = strict_json(raw)
+            if found["success"]:
+                fill_from_tool(answer, found)
+            else:
+                answer.exit = 2
+                answer.output += found["error"]
+        return answer
 
     def take(self, step: Any) -> None:
         verb = step if isinstance(step, str) else next(iter(set(step) & STEP_KEYS))
@@ -665,6 +699,8 @@ class World:
             self.cortex.build_graph()
 
     def ask_by_library(self, answer: Answer) -> None:
+        from cortex.errors import CortexError
+
         step = answer.step
         with self.watched(answer):
             if answer.verb == "search":
@@ -678,8 +714,19 @@ class World:
                 asked = {"budget": step["budget_tokens"]} if "budget_tokens" in step else {}
                 fill_from_context(answer, self.cortex.build_context(query_of(step), **asked))
             elif answer.verb == "read_note":
-                part = self.cortex.read_note(step["path"])
+                told = self.call("vault_read_note", {"note": step["path"]})
+                answer.output += told.output
+                if told.crashed:
+                    self.faults.append(f"the tool failed at {step['path']!r}: {told.output}")
+                try:
+                    part = self.cortex.read_note(step["path"])
+                except CortexError:
+                    if not told.exit:
+                        self.faults.append(f"the tool alone gave {step['path']!r}: {told.text!r}")
+                    raise
                 answer.text, answer.size = part.text, len(part.text)
+                if told.exit:
+                    self.faults.append(f"the tool alone refused {step['path']!r}: {told.output}")
             else:
                 raise UnknownForm(f"{self.case.name}: unknown step: {answer.verb}")
 
@@ -1016,6 +1063,25 @@ def fill_from_context(answer: Answer, context: Any) -> None:
     ]
     answer.output += "".join(f"{missing.what}: {missing.why}\n" for missing in context.unavailable)
     answer.output += "".join(f"{warning}\n" for warning in context.warnings)
+
+
+def fill_from_tool(answer: Answer, found: Mapping[str, Any]) -> None:
+    """The same, from the answer of a tool."""
+    answer.text = found.get("text") or found.get("context") or ""
+    answer.tokens = found.get("tokens", 0)
+    answer.hits = [
+        Found(
+            note=hit["note"],
+            id=f"{hit['note']}:{hit['lines']}",
+            heading_path=tuple((hit.get("heading") or "").split(" > ")),
+            text=hit.get("text", ""),
+            snippet=hit.get("snippet", ""),
+            channels=frozenset(re.findall(r"(\w+) #", hit.get("why", ""))),
+            score=hit.get("score", 0.0),
+            meta=hit.get("frontmatter", {}),
+        )
+        for hit in found.get("results", ())
+    ]
 
 
 def fill_from_embedding(answer: Answer, command: Sequence[str], run: Run) -> None:

@@ -1116,6 +1116,14 @@ def nothing_more(world: World, value: Any) -> Faults:
     yield from ()
 
 
+def server_alive(world: World, value: Any) -> Faults:
+    """Whether each call of a tool got an answer, and the next one gets one too."""
+    assert world.case.input.get("tool_calls"), "the case calls no tool"
+    after = world.call("vault_search", {"query": "is anybody there"})
+    if after.exit or after.crashed:
+        yield f"the next call failed: {after.output}"
+
+
 def hooks_only(world: World, value: Any) -> Faults:
     yield "this check needs a hook or a tool call, and the case has none"
 
@@ -1202,7 +1210,7 @@ CHECKS: dict[str, Callable[[World, Any], Faults]] = {
     "no_file_named": no_file_named,
     "vault_unchanged": vault_unchanged,
     "stdout_is_json": stdout_is_json,
-    "server_alive": hooks_only,
+    "server_alive": server_alive,
 }
 
 

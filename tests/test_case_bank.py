@@ -226,12 +226,33 @@ def test_a_check_of_hooks_in_a_case_without_one_fails(tmp_path: Path, models_fol
     [
         {"steps": ["index", {"hook": {"session": "s1", "message": "hello"}}]},
         {"input": {"stdin": ["{"]}},
-        {"input": {"tool_calls": [["vault_search", {}]]}},
         {"action": "hook"},
     ],
 )
-def test_hooks_and_tools_are_left_for_later(tmp_path: Path, more: dict[str, Any]) -> None:
+def test_hooks_are_left_for_later(tmp_path: Path, more: dict[str, Any]) -> None:
     assert later_reason(case_in(tmp_path, **more)) == LATER
+
+
+@pytest.mark.network
+def test_a_tool_is_called_and_what_it_says_is_checked(tmp_path: Path, models_folder: Path) -> None:
+    calls = [["vault_search", {"query": "apple"}], ["vault_read_note", {"note": "../x"}]]
+    checks = {
+        "search_includes": ["a.md"], "read_error": True, "server_alive": True,
+        "no_error_text": ["Traceback"], "max_answer_chars": 4000,
+    }  # fmt: skip
+    case = case_in(tmp_path, check=checks, input={"tool_calls": calls})
+    assert run_case(case, tmp_path / "right", models_folder) == []
+    wrong = case_in(
+        tmp_path, check={"search_excludes": ["a.md"], "read_error": False}, input=case.input
+    )
+    faults = run_case(wrong, tmp_path / "wrong", models_folder)
+    assert {fault.partition(":")[0] for fault in faults} == {"search_excludes", "read_error"}
+
+
+def test_a_call_of_a_tool_that_is_not_ours_is_an_unknown_form(tmp_path: Path) -> None:
+    case = case_in(tmp_path, input={"tool_calls": [["vault_write", {}]]})
+    with pytest.raises(UnknownForm, match="vault_write"):
+        require_known_form(case, set(CHECKS))
 
 
 def test_every_other_case_is_for_now(tmp_path: Path) -> None:

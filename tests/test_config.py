@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from cortex.config import Config, StaticFile, load, require_vault
-from cortex.config.load import chosen, find
 from cortex.errors import ConfigError, UsageError
+from cortex.home import chosen, find
 
 
 @pytest.fixture
@@ -126,8 +126,84 @@ def test_folder_names_that_yaml_takes_for_other_things_stay_names(home: Path) ->
 
 
 def test_sections_of_other_parts_are_let_pass(home: Path) -> None:
-    text = "hooks:\n  skill_context: {enabled: true}\ncron: {}\nlogging: {level: DEBUG}\ntools: 1\n"
+    text = "cron: {}\nloop: {mode: strict}\ninject: 1\n"
     assert config(home, text).search.top_k == 20
+
+
+def test_hooks_have_blocks_within_them_and_one_that_is_given_can_be_told(home: Path) -> None:
+    settings = config(
+        home,
+        """
+hooks:
+  deadline_ms: 400
+  platforms: [local, telegram]
+  dynamic_context: {enabled: true, budget: 800, query: ~}
+  bootstrap_context:
+    enabled: yes
+    include_static_files:
+      - {label: Soul, path: SOUL.md, optional: false}
+  recent_context: {state_db_path: $HERMES_HOME/state.db}
+tools: {max_result_chars: 8000}
+logging: {level: WARNING}
+""",
+        HERMES_HOME="/h",
+    )
+    hooks = settings.hooks
+    assert (hooks.deadline_ms, hooks.platforms) == (400, ("local", "telegram"))
+    assert (hooks.dynamic_context.enabled, hooks.dynamic_context.budget) == (True, 800)
+    assert (hooks.skill_context.enabled, hooks.skill_context.when) == (True, "each_turn")
+    assert hooks.bootstrap_context.include_static_files == (
+        StaticFile(label="Soul", path=home / "SOUL.md", optional=False),
+    )
+    assert hooks.recent_context.state_db_path == Path("/h/state.db")
+    assert (settings.tools.max_result_chars, settings.logging.level) == (8000, "warning")
+    assert "hooks.dynamic_context" in settings.given
+    assert "hooks.skill_context" not in settings.given
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("hooks: on\n", "line 1: hooks must hold settings, found 'on'"),
+        ("tools: 1\n", "line 1: tools must hold settings, found '1'"),
+        (
+            "hooks:\n  skill_contxt: {}\n",
+            "line 2: hooks.skill_contxt is not a setting; did you mean skill_context?",
+        ),
+        (
+            "hooks:\n  skill_context: {when: always}\n",
+            "line 2: hooks.skill_context.when must be each_turn or first_turn, found 'always'",
+        ),
+        (
+            "hooks:\n  recent_context: {when: each_turn}\n",
+            "line 2: hooks.recent_context.when must be first_turn, found 'each_turn'",
+        ),
+        (
+            "hooks:\n  dynamic_context: {budget: 4000}\n",
+            "line 2: hooks.dynamic_context.budget must be at most 3000 tokens, found 4000",
+        ),
+        (
+            "hooks:\n  platforms: telegram\n",
+            "line 2: hooks.platforms must be a list, e.g. [telegram], found 'telegram'",
+        ),
+        (
+            "hooks:\n  bootstrap_context:\n    include_static_files: [{label: Soul}]\n",
+            "hooks.bootstrap_context.include_static_files[0] needs a path",
+        ),
+        (
+            "tools: {max_result_chars: 100}\n",
+            "line 1: tools.max_result_chars must be at least 4000 characters, found 100",
+        ),
+        (
+            "logging: {level: loud}\n",
+            "line 1: logging.level must be debug or info or warning or error, found 'loud'",
+        ),
+    ],
+)
+def test_what_is_wrong_in_hooks_tools_and_logging_is_said_where_it_stands(
+    home: Path, text: str, said: str
+) -> None:
+    assert complaint(home, text) == said
 
 
 def test_static_files_are_read_whole(home: Path) -> None:
@@ -135,9 +211,11 @@ def test_static_files_are_read_whole(home: Path) -> None:
 context_builder:
   include_static_files:
     - {label: Soul, path: SOUL.md, order: 10, max_bytes: 12000}
+    - {label: Gone, path: GONE.md, optional: false}
 """
     assert config(home, text).context_builder.include_static_files == (
         StaticFile(label="Soul", path=home / "SOUL.md", order=10, max_bytes=12000),
+        StaticFile(label="Gone", path=home / "GONE.md", optional=False),  # read when it is told
     )
     assert complaint(
         home,
@@ -149,8 +227,7 @@ context_builder:
 """,
     ) == (
         "context_builder.include_static_files[0] takes a budget or max_bytes, not both; "
-        "context_builder.include_static_files[1] needs a label; "
-        f"line 5: context_builder.include_static_files[1].path there is no file {home}/GONE.md"
+        "context_builder.include_static_files[1] needs a label"
     )
 
 

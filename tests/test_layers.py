@@ -11,8 +11,8 @@ CORTEX = Path(__file__).resolve().parent.parent / "cortex"
 # A module imports from the lines above its own, as they stand here: lowest first.
 LAYERS = (
     "_version types errors",
-    "protocols text generated redaction files session_table",
-    "vault records config state platforms",
+    "protocols text generated redaction files home session_table patience",
+    "vault records config state platforms arguments",
     "indexer embedder graph_index graph_resolve",
     "search",
     "context",
@@ -21,6 +21,7 @@ LAYERS = (
     "app",
     "runtime",
     "plugin hooks cli mcp",
+    "registration",
 )
 LEVEL = {name: level for level, line in enumerate(LAYERS) for name in line.split()}
 # On one line, and still allowed: the builder of the graph resolves links.

@@ -64,6 +64,9 @@ def installed(wheel, tmp_path_factory) -> Installed:
 def test_the_wheel_holds_the_package_with_its_data_and_nothing_else(wheel):
     names = zipfile.ZipFile(wheel).namelist()
     assert {"cortex/py.typed", "cortex/embedder/minilm.onnx"} <= set(names)
+    assert "cortex/skills/cortex-vault/SKILL.md" in names
+    points = zipfile.ZipFile(wheel).read("hermes_cortex-0.1.0.dist-info/entry_points.txt")
+    assert b"[hermes_agent.plugins]\ncortex = cortex.registration\n" in points
     assert {name.split("/")[0] for name in names} == {"cortex", "hermes_cortex-0.1.0.dist-info"}
     assert not [name for name in names if name.endswith((".pyc", ".safetensors"))]
     on_disk = {

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -107,3 +109,61 @@ def test_long_notes_come_in_pages_of_whole_lines(cortex_with: CortexMaker, tmp_p
         cortex.read_note("l.md", lines=(3000, 3001))
     (tmp_path / "vault/l.md").write_text("now another text")
     assert cortex.read_note("l.md").text == "now another text"
+
+
+def test_a_line_longer_than_a_page_is_read_piece_by_piece(cortex_with: CortexMaker) -> None:
+    cortex = cortex_with({"l.md": "first\n" + "word " * 100 + "\nlast\n"}, build=False)
+    piece = cortex.read_note("l.md", lines=(2, 3), max_chars=200)
+    assert (piece.text, piece.end_line, piece.more) == ("word " * 40, 2, 3)
+    assert piece.cut_at == 200
+    rest = cortex.read_note("l.md", lines=(2, 3), max_chars=400, from_char=200)
+    assert rest.text == "word " * 60 + "\nlast\n" and rest.more is None and rest.cut_at == 0
+    with pytest.raises(UsageError, match="has no character 502"):
+        cortex.read_note("l.md", lines=(2, 3), from_char=502)
+
+
+def test_a_part_that_was_cut_ends_with_what_was_asked(cortex_with: CortexMaker) -> None:
+    cortex = cortex_with({"l.md": "a" * 50 + "\nnext\n"}, build=False)
+    assert cortex.read_note("l.md", lines=(1, 1), max_chars=20).more is None
+
+
+def test_a_file_system_without_case_opens_no_excluded_folder(
+    cortex: Cortex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = os.stat
+
+    def regardless_of_case(path: Any, **options: Any) -> os.stat_result:
+        text = os.fsdecode(path) if isinstance(path, (str, bytes, os.PathLike)) else ""
+        return real(text.replace("private", "Private") if text else path, **options)
+
+    monkeypatch.setattr(os, "stat", regardless_of_case)
+    assert os.stat(tmp_path / "vault/private/p.md").st_size == 9
+    with pytest.raises(UsageError, match="there is no note"):
+        cortex.read_note("private/p.md")
+
+
+def test_a_note_behind_a_link_that_settings_allow_is_read(
+    cortex_with: CortexMaker, tmp_path: Path
+) -> None:
+    (tmp_path / "shared").mkdir()
+    (tmp_path / "shared/far.md").write_text("from afar")
+    (tmp_path / "vault").mkdir()
+    (tmp_path / "vault/team").symlink_to(tmp_path / "shared")
+    settings = f"vault: {{path: '{tmp_path / 'vault'}', allow_symlinks_outside: true}}"
+    cortex = cortex_with({"a.md": "x"}, settings)
+    assert cortex.read_note("team/far.md").text == "from afar"
+    assert cortex.read_note("far").path == "team/far.md"
+
+
+def test_a_name_longer_than_any_path_is_refused_shortly(cortex: Cortex) -> None:
+    with pytest.raises(UsageError) as error:
+        cortex.read_note("x" * 2_000_000)
+    assert len(str(error.value)) < 200
+    with pytest.raises(UsageError) as error:
+        cortex.read_note("Note", heading="x" * 2_000_000)
+    assert len(str(error.value)) < 300
+
+
+def test_a_heading_that_is_nearly_right_is_suggested(cortex: Cortex) -> None:
+    with pytest.raises(UsageError, match="did you mean 'Sub'"):
+        cortex.read_note("Note", heading="Subb")

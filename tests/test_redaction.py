@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cortex.redaction import find, redact
+from cortex.redaction import find, redact, redact_part
 
 # No whole key stands in this file: each is joined from pieces.
 ALNUM = string.ascii_letters + string.digits
@@ -347,3 +347,31 @@ def test_a_megabyte_after_the_begin_of_a_key_takes_about_a_second(piece: str) ->
     started = time.process_time()
     find(text + "!")
     assert time.process_time() - started < 4
+
+
+def test_a_part_is_masked_by_what_the_whole_shows() -> None:
+    key = made("ghp" + "_", 36)
+    text = f"before {key} after"
+    assert redact_part(text, 0, len(text)) == ("before [redacted: api key] after", 1)
+    assert redact_part(text, 20, len(text)) == ("[redacted: api key] after", 1)
+    assert redact_part(text, 0, 20) == ("before [redacted: api key]", 1)
+    assert redact_part(text, 0, 7) == ("before ", 0)
+    assert redact_part(text, len(text) - 6, len(text)) == (" after", 0)
+    assert redact_part(text, 20, 20) == ("", 0)
+
+
+def test_line_ends_inside_a_masked_key_stay() -> None:
+    body = "\r\n".join("Ab1" * 21 + "c" for _ in range(3))
+    text = f"one\r\n{armor('BEGIN')}\r\n{body}\r\n{armor('END')}\r\nlast"
+    masked, count = redact_part(text, 0, len(text))
+    assert (masked, count) == ("one\r\n[redacted: private key]\r\n\r\n\r\n\r\n\r\nlast", 1)
+
+
+def test_a_part_of_a_huge_note_is_masked_by_what_stands_near() -> None:
+    key = made("ghp" + "_", 36)
+    text = "word " * 200_000 + key + " word" * 200_000
+    at = text.index(key)
+    started = time.process_time()
+    masked, count = redact_part(text, at + 10, at + 100)
+    assert time.process_time() - started < 1
+    assert count == 1 and masked.startswith("[redacted: api key] word")

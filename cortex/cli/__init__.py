@@ -14,6 +14,7 @@ from types import ModuleType
 from typing import NoReturn
 
 from ..errors import CortexError, UsageError
+from ..ops.packages import REMEDY, activate_private_packages, missing_package
 from .output import say
 
 # A command is the module of its name, imported when it is chosen: configure(parser), run(args).
@@ -28,6 +29,9 @@ COMMANDS = {
     "read": "print a note, one heading of it, or some lines",
     "config": "where the settings are, and which are in force",
     "status": "what is built, and what lags behind",
+    "install": "put the packages that Cortex needs into this Python; turn the plugin on or off",
+    "hook": "answer a shell hook of Hermes: its payload on stdin, context on stdout",
+    "version": "print the version",
 }
 
 DEBUG = "CORTEX_DEBUG"  # set: a bug shows its traceback
@@ -39,7 +43,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     0: done. 1: something is wrong. 2: asked wrongly. 130: stopped by Ctrl-C.
     """
     if argv is None:
-        _decode_names_as_utf8()
+        decode_names_as_utf8()
         argv = sys.argv[1:]
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
@@ -63,6 +67,11 @@ def main(argv: Sequence[str] | None = None) -> int:
             _close_stdout()
         return 1
     except Exception as error:
+        package = missing_package(error) if isinstance(error, ImportError) else None
+        if package is not None:
+            how = "is missing" if isinstance(error, ModuleNotFoundError) else "cannot be loaded"
+            say(f"{package} {how} in this Python; {REMEDY}")
+            return 1
         if os.environ.get(DEBUG):
             raise
         say(
@@ -89,6 +98,7 @@ def _run(argv: list[str]) -> int:
         args = _parse(module, name, [*before, *after])
     except SystemExit as done:  # argparse has printed the help
         return int(done.code or 0)
+    activate_private_packages()
     code: int = module.run(args)
     return code
 
@@ -184,7 +194,7 @@ def _parse(module: ModuleType, name: str, argv: list[str]) -> argparse.Namespace
     return args
 
 
-def _decode_names_as_utf8() -> None:
+def decode_names_as_utf8() -> None:
     """Start again in Python's UTF-8 mode if the locale would not let us open a name like `é.md`."""
     if sys.getfilesystemencoding().lower() != "utf-8" and sys.orig_argv:
         command = [sys.orig_argv[0], "-X", "utf8", *sys.orig_argv[1:]]

@@ -16,18 +16,25 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from ..config import load
-    from ..config.load import find
-    from ..config.render import as_yaml, in_force
-
     if args.action == "path":
+        from ..home import find
+
         print(visible(str(find(args.config, os.environ))))
         return 0
-    config = load(args.config, os.environ)
+    from ..app import Cortex
+    from ..config.render import as_yaml, in_force
+
+    cortex = Cortex.open(args.config, env=os.environ)
+    config = cortex.config
     sections = in_force(config)
+    hooks = cortex.lifecycle_rows(os.environ)
     if args.json:
-        print_json({"path": str(config.path), "state": str(config.state), **sections})
-    else:
-        print(f"# {visible(str(config.path))}")
-        print(as_yaml(sections), end="")
+        state = str(config.state)
+        print_json({"path": str(config.path), "state": state, **sections, "hook_lifecycle": hooks})
+        return 0
+    print(f"# {visible(str(config.path))}")
+    print(as_yaml(sections), end="")
+    print("# What hooks make of these settings:")
+    for line in as_yaml({"hook_lifecycle": hooks}).splitlines():  # no setting, so a comment
+        print(f"# {line}")
     return 0

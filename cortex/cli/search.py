@@ -6,7 +6,8 @@ import argparse
 import os
 import sys
 
-from ..types import ChannelTrace, Hit, Json, SearchResult, Trace
+from ..search.explain import why
+from ..types import ChannelTrace, Hit, Json, SearchResult
 from .options import (
     add_filters,
     add_json,
@@ -54,16 +55,9 @@ def _lines(rank: int, hit: Hit, style: bool) -> str:
     lines = [
         f"{rank}. {visible(hit.chunk.place)}  ({visible(place)})  {hit.score:.4f}",
         f"   {marked(hit.snippet, hit.matches, style)}",
-        f"   why: {_why(hit.trace)}",
+        f"   why: {visible(why(hit.trace))}",
     ]
     return "\n".join(line for line in lines if line.strip())
-
-
-def _why(trace: Trace) -> str:
-    channels = ", ".join(f"{name} #{given.rank}" for name, given in trace.channels.items())
-    told = {name: f"{factor:.2f}" for name, factor in trace.factors.items()}
-    factors = [f"{name} x {factor}" for name, factor in told.items() if factor != "1.00"]
-    return visible("; ".join([channels, *factors]))
 
 
 def _document(result: SearchResult) -> dict[str, Json]:

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import datetime as dt
 import os
+import shlex
+from collections.abc import Iterator, Sequence
 
+from ..types import Json
 from .options import add_json
-from .output import counted, print_json, visible
+from .output import counted, print_json, table, visible
+
+COMMANDS = {"index": "index", "vectors": "embed", "graph": "graph build"}  # what builds each
+ROW_COLUMNS = ("name", "enabled", "effective", "timing", "origin")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -16,26 +23,118 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from ..app import Cortex
 
-    status = Cortex.open(args.config, env=os.environ).status()
-    code = 1 if status["problems"] else 0
+    status = Cortex.open(args.config, env=os.environ).status(os.environ)
+    if args.config:
+        option = f" --config {shlex.quote(args.config)}"
+        status["next"] = [
+            command + option if command.startswith("cortex ") else command
+            for command in status["next"]
+        ]
     if args.json:
         print_json(status)
-        return code
-    vectors = counted(status["vectors"], "vector")
-    if status["vectors_model"]:
-        vectors += f" of {status['vectors_model']}"
-    languages = ", ".join(f"{name} {count:,}" for name, count in status["languages"].items())
-    index = f"{counted(status['notes'], 'note')}, {counted(status['chunks'], 'chunk')}"
+    else:
+        print("\n".join(_told(status)))
+    return 1 if status["problems"] else 0
+
+
+def _told(status: dict[str, Json]) -> Iterator[str]:
+    cortex = status["cortex"]
     for name, value in (
+        ("cortex", f"{cortex['version']}, {cortex['loaded']} {cortex['folder']}"),
         ("config", status["config"]),
         ("vault", status["vault"] or "not set"),
         ("state", status["state"]),
-        ("model", status["model"]),
-        ("index", index + (f" ({languages})" if languages else "")),
-        ("vectors", vectors),
-        ("graph", "built" if status["graph"] else "not built"),
+        ("model", _model(status)),
+        ("index", _index(status)),
+        ("vectors", _vectors(status)),
+        ("graph", _graph(status)),
+        ("freshness", _freshness(status["freshness"])),
     ):
-        print(visible(f"{name + ':':9}{value}"))
+        yield visible(f"{name + ':':11}{value}")
+    if status["runs"]:
+        yield "last runs:"
+        yield table([["", COMMANDS[kind], *_run(run)] for kind, run in status["runs"].items()])
+    if status["hook_lifecycle"]:
+        yield "hooks:"
+        yield from _blocks(status["hook_lifecycle"])
+    if status["problems"]:
+        yield "to mend:"
     for problem in status["problems"]:
-        print(visible(f"- {problem}"))
-    return code
+        yield visible(f"- {problem}")
+    if status["next"]:
+        yield "next:"
+    for command in status["next"]:
+        yield visible(f"  {command}")
+
+
+def _model(status: dict[str, Json]) -> str:
+    if status["model_served_by"]:
+        return f"{status['model']}, served by {status['model_served_by']}"
+    remark = {True: ", its weights are here", False: ", not here"}
+    return str(status["model"]) + remark.get(status["model_available"], "")
+
+
+def _index(status: dict[str, Json]) -> str:
+    if status["generation"] is None:
+        return "none"
+    languages = ", ".join(f"{name} {count:,}" for name, count in status["languages"].items())
+    counts = f"{counted(status['notes'], 'note')}, {counted(status['chunks'], 'chunk')}"
+    return f"{counts}{f' ({languages})' if languages else ''}, generation {status['generation']}"
+
+
+def _vectors(status: dict[str, Json]) -> str:
+    if status["generations"]["vectors"] is None:
+        return "none"
+    vectors = f"{counted(status['vectors'], 'vector')} of {status['vectors_model']}"
+    return vectors + _built_from(status, "vectors")
+
+
+def _graph(status: dict[str, Json]) -> str:
+    graph = status["graph"]
+    if graph is None:
+        return "none"
+    nodes, edges = counted(graph["nodes"], "node"), counted(graph["edges"], "edge")
+    broken = counted(graph["broken"], "broken link")
+    return f"{nodes}, {edges}, {broken}" + _built_from(status, "graph")
+
+
+def _built_from(status: dict[str, Json], kind: str) -> str:
+    built_from = status["generations"][kind]["built_from"]
+    which = "this index" if built_from == status["generation"] else f"generation {built_from}"
+    return f", of {which}"
+
+
+def _freshness(freshness: dict[str, Json] | None) -> str:
+    if freshness is None:
+        return "not known"
+    if freshness["current"]:
+        return "the index is as new as the vault"
+    counts = [f"{freshness[what]:,} {what}" for what in ("added", "changed", "removed")]
+    return f"{', '.join(counts)} since the index"
+
+
+def _run(run: dict[str, Json]) -> list[str]:
+    """When it began (local time), how long it took, how it ended."""
+    began = dt.datetime.fromisoformat(run["started"]).astimezone()
+    seconds = "" if run["seconds"] is None else f"{run['seconds']:.1f} s"
+    ended = "running, or killed" if run["outcome"] == "running" else run["outcome"]
+    error = f": {run['error']}" if run["error"] else ""
+    return [f"{began:%Y-%m-%d %H:%M:%S}", seconds, f"{ended}{error}"]
+
+
+def _blocks(rows: Sequence[dict[str, Json]]) -> Iterator[str]:
+    """Two lines a block: how it is set; what it tells, where, and why not if it does not."""
+    cells = [["", *(_cell(row[column]) for column in ROW_COLUMNS)] for row in rows]
+    head, *lines = table([["", *ROW_COLUMNS], *cells]).splitlines()
+    yield head
+    for line, row in zip(lines, rows, strict=True):
+        yield line
+        source = f" from {row['source']}" if row["source"] else ""
+        skipped = f"; skipped: {row['skipped']}" if row["skipped"] else ""
+        yield visible(f"    {row['payload']}{source} -> {row['target']}{skipped}")
+
+
+def _cell(value: Json) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value)

@@ -1,4 +1,4 @@
-"""Find, parse and check the settings; an error names the file, the line and the YAML path."""
+"""Parse and check the settings; an error names the file, the line and the YAML path."""
 
 from __future__ import annotations
 
@@ -16,7 +16,15 @@ from typing import Any, Literal, Union
 import yaml
 
 from ..errors import ConfigError
-from .schema import OTHER_SECTIONS, SECTIONS, Config, Setting, contradictions
+from ..home import expand, find, hermes_home
+from .schema import (
+    OTHER_SECTIONS,
+    SECTIONS,
+    Config,
+    HermesMemoryConfig,
+    Setting,
+    contradictions,
+)
 
 
 def load(path: str | os.PathLike[str] | None, env: Mapping[str, str]) -> Config:
@@ -25,57 +33,6 @@ def load(path: str | os.PathLike[str] | None, env: Mapping[str, str]) -> Config:
     Raises ConfigError: no such file, or everything that is wrong in it, in the order of its lines.
     """
     return parse(find(path, env), env)
-
-
-def find(path: str | os.PathLike[str] | None, env: Mapping[str, str]) -> Path:
-    """The file to read: `path`, else $CORTEX_CONFIG, else <hermes home>/cortex/config.yaml.
-
-    Never one in the working directory: that would let any project choose the vault.
-    Raises ConfigError if there is none; a file that was named is never replaced by the next.
-    """
-    file = chosen(path, env)
-    if os.path.lexists(file):
-        return file
-    if path:
-        raise ConfigError(
-            f"there is no config {file}; run: cortex init --vault PATH --config {path}"
-        )
-    if env.get("CORTEX_CONFIG"):
-        raise ConfigError(
-            f"there is no config {file}, which CORTEX_CONFIG names; "
-            "unset it, or run: cortex init --vault PATH"
-        )
-    raise ConfigError(f"no config yet at {file}; run: cortex init --vault PATH")
-
-
-def chosen(path: str | os.PathLike[str] | None, env: Mapping[str, str]) -> Path:
-    """Where the config is, or would be: see find."""
-    named = os.fspath(path) if path else env.get("CORTEX_CONFIG")
-    if named:
-        return expand(named, Path.cwd(), env)
-    return hermes_home(env) / "cortex" / "config.yaml"
-
-
-def hermes_home(env: Mapping[str, str]) -> Path:
-    return expand(env.get("HERMES_HOME") or "~/.hermes", Path.cwd(), env)
-
-
-def expand(text: str, base: Path, env: Mapping[str, str]) -> Path:
-    """A path as people write it, absolute: `~`, `$NAME`, `${NAME}`; `$$` is a dollar sign.
-
-    A name that is not set stays as it is. base: where a relative path starts.
-    """
-
-    def value(match: re.Match[str]) -> str:
-        name = match[1] or match[2]
-        return "$" if name is None else env.get(name, match[0])
-
-    text = re.sub(r"\$(?:\$|(\w+)|\{(\w+)\})", value, text)
-    if text == "~" or text.startswith(("~/", "~" + os.sep)):
-        text = (env.get("HOME") or os.path.expanduser("~")) + text[1:]
-    elif text.startswith("~"):
-        text = os.path.expanduser(text)
-    return Path(os.path.normpath(base / text))
 
 
 def parse(file: Path, env: Mapping[str, str]) -> Config:
@@ -94,6 +51,7 @@ def parse(file: Path, env: Mapping[str, str]) -> Config:
                 reader.fault(name, f"is not a section{_near(name, known)}", key)
     state = _settle(given["index"], file.parent, file.parent).chunks_path.parent
     settled = {name: _settle(value, file.parent, state) for name, value in given.items()}
+    settled["hermes_memory"] = _in_home(settled["hermes_memory"], hermes_home(env))
     config = Config(path=file, state=state, given=frozenset(reader.lines), **settled)
     faulty = {where.partition(".")[0] for _, where, _ in reader.faults}
     for where, what in contradictions(config):
@@ -230,6 +188,15 @@ def _settle(section: Any, folder: Path, state: Path) -> Any:
             base = state if item.metadata["setting"].base == "state" else folder
             absolute[item.name] = base / value
     return replace(section, **absolute)
+
+
+def _in_home(memory: HermesMemoryConfig, home: Path) -> HermesMemoryConfig:
+    """What the host itself writes, where it lies unless the settings say otherwise."""
+    return replace(
+        memory,
+        memory_path=memory.memory_path or home / "memories" / "MEMORY.md",
+        user_path=memory.user_path or home / "memories" / "USER.md",
+    )
 
 
 def _compose(file: Path) -> yaml.Node | None:

@@ -46,8 +46,12 @@ class VaultConfig:
 
 @dataclass(frozen=True, slots=True)
 class HermesMemoryConfig:
-    memory_path: Path | None = setting(None, "MEMORY.md; only read")
-    user_path: Path | None = setting(None, "USER.md; only read")
+    memory_path: Path | None = setting(
+        None, "only read; empty means memories/MEMORY.md of the Hermes home"
+    )
+    user_path: Path | None = setting(
+        None, "only read; empty means memories/USER.md of the Hermes home"
+    )
     soul_path: Path | None = setting(None, "SOUL.md; only read")
 
 
@@ -186,7 +190,7 @@ class SkillContextConfig:
     )
     budget: int = setting(1000, "0 leaves it out", unit="tokens", low=0, high=3000)
     when: Literal["each_turn", "first_turn"] = setting(
-        "each_turn", "each_turn: again as soon as the conversation no longer holds it"
+        "each_turn", "each_turn tells it again when the conversation no longer holds it"
     )
 
 
@@ -254,7 +258,7 @@ class HooksConfig:
     )
     platforms: tuple[str, ...] = setting(
         ("local", "paired"),
-        "where: local, paired, cron, subagent, or a platform's name such as telegram",
+        "in whose sessions; local, paired, cron, subagent, or a platform's name such as telegram",
     )
     cache_warm: CacheWarmConfig = CacheWarmConfig()
     skill_context: SkillContextConfig = SkillContextConfig()
@@ -270,7 +274,7 @@ class ToolsConfig:
 
     platforms: tuple[str, ...] = setting(
         ("local", "paired"),
-        "whose sessions may use them: local, paired, or a platform's name such as telegram",
+        "whose sessions may use them; local, paired, or a platform's name such as telegram",
     )
     max_result_chars: int = setting(
         16000,

@@ -19,7 +19,8 @@ from ..protocols import Embedder, Progress
 from ..state import Stamp, State
 from ..types import Chunk, Json, key64
 from . import chroma
-from .vectors import CACHE_FILES, VectorCache, write_entries
+from .cache_files import CACHE_FILES
+from .vectors import VectorCache, write_entries
 
 _BATCH_WINDOWS = 256  # texts per call of the model, and per write of the cache
 SPARE_ROWS = 4096  # out of use, that a cache may hold beside as many as are in use

@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from ..errors import Damaged
 from ..protocols import Vectors
 from ..state import Stamp
+from .cache_files import CACHE_FILES, KEY_BYTES, whole_rows
 
 _KEY = np.dtype([("surface", "V16"), ("window", "<u2"), ("windows", "<u2")])
-
-CACHE_FILES = ("vectors.f32", "vectors.keys")
+assert _KEY.itemsize == KEY_BYTES
 
 Floats = NDArray[np.float32]
 
@@ -36,9 +36,7 @@ class VectorCache:
         self._rows_path, self._keys_path = (folder / name for name in CACHE_FILES)
 
     def __len__(self) -> int:
-        return min(
-            _size(self._rows_path) // (4 * self.dimensions), _size(self._keys_path) // _KEY.itemsize
-        )
+        return whole_rows(self.folder, self.dimensions)
 
     def rows(self) -> Vectors:
         """(n, dimensions) float32, mapped; rows do not change once written."""
@@ -238,10 +236,3 @@ def _moments(vectors: Vectors, rows: NDArray[np.int64]) -> tuple[Floats, Floats]
     mean = total / count
     covariance = products / count - np.outer(mean, mean)
     return mean.astype(np.float32), covariance.astype(np.float32)
-
-
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except FileNotFoundError:
-        return 0

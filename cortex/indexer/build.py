@@ -40,6 +40,7 @@ FORMAT_VERSION = 1  # of the files of a generation
 LEXICAL = "lexical"
 LANGUAGE_SAMPLE = 300  # notes
 LANGUAGE_SAMPLE_BYTES = 2000
+LEFT_OUT = "left_out.json"  # paths of files that could not be read as text
 PUBLIC = (CHUNKS, NOTES)
 
 
@@ -272,6 +273,7 @@ class _Writer:
         self._reuse = reuse
         self._report = report
         self._progress = progress
+        self._left_out: list[str] = []
         self._problems: list[NoteProblem] = []
         self._old_problems: dict[str, list[NoteProblem]] = {}
         for problem in previous.problems if previous else ():
@@ -363,7 +365,9 @@ class _Writer:
         if isinstance(error, Undecodable):
             code, what = "binary", f"{error}; save it as UTF-8 text, or give it another ending"
         self._report.problems.append(NoteProblem(read.path, code, what))
-        if read.previous >= 0:
+        if read.previous < 0:
+            self._left_out.append(read.path)
+        else:
             self._report.kept.append(read.path)
             yield from self._copy(read, same=False)
 
@@ -385,6 +389,7 @@ class _Writer:
         np.save(self._folder / "notes.modified.npy", np.array(self._modified))
         np.save(self._folder / "notes.language.npy", np.array(self._languages, dtype="S8"))
         np.save(self._folder / "notes.first_chunk.npy", np.array(self._first_chunk))
+        write_json(self._folder / LEFT_OUT, self._left_out)
         write_json(
             self._folder / "problems.json",
             [

@@ -133,7 +133,8 @@ class RecordFile:
         self._sorted = self.keys[self._order] if len(self.keys) < 4096 else None
         # Not mapped: a program that cuts the public name of the file would end this process.
         self._handle = os.open(self._path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
-        weakref.finalize(self, os.close, self._handle)
+        # Not at exit: a search that still runs then would read from whatever has the number next.
+        weakref.finalize(self, os.close, self._handle).atexit = False
         self._lock = Lock()
 
     def __len__(self) -> int:

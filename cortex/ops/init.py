@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Literal
 
 from .. import files as artifacts
-from ..config.load import expand, parse
+from ..config.load import parse
 from ..config.render import commented
 from ..errors import CortexError, UsageError
+from ..home import expand
 from ..vault.scan import FolderRules, lies_among_notes
 
 

@@ -179,20 +179,20 @@ class LinkGraph:
 
     def edges(self, note: int) -> tuple[list[int], list[float], list[int]]:
         """(targets, weights, kinds) of the links that go out from a note."""
-        if note not in self._cache:
+        found = self._cache.get(note)  # another thread may empty the cache meanwhile
+        if found is None:
             at = int(np.searchsorted(self.sources, np.uint64(note)))
             if at == len(self.sources) or int(self.sources[at]) != note:
                 return [], [], []
             part = slice(int(self.pointers[at]), int(self.pointers[at + 1]))
-            self._cache[note] = (
+            if len(self._cache) >= 10_000:
+                self._cache.clear()
+            found = self._cache[note] = (
                 self.targets[part].tolist(),
                 self.weights[part].tolist(),
                 self.kinds[part].tolist(),
             )
-            if len(self._cache) > 10_000:
-                self._cache.clear()
-                return self.edges(note)
-        return self._cache[note]
+        return found
 
     def spread(
         self, scores: Mapping[int, float], hops: int, allowed: Collection[int] | None

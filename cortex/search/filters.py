@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import UsageError
+from ..text import brief
 from ..types import Json
 from ..vault.frontmatter import confidence_of, date_of, importance_of, updated_of
 
@@ -25,6 +26,7 @@ _SYNONYMS = {
 }
 
 FIELDS = (*_LISTS, *_SETS, *_RANGES, *_DATES)
+KEYS = frozenset({*FIELDS, *_SYNONYMS})  # what parse takes for a field; all else are properties
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +57,7 @@ class Filters:
         properties: dict[str, tuple[Json, ...]] = {}
         faults: list[str] = []
         if values is not None and not isinstance(values, Mapping):
-            raise UsageError(f"filters must be a mapping of field to value, got {values!r}")
+            raise UsageError(f"filters must be a mapping of field to value, got {_shown(values)}")
         for given, value in (values or {}).items():
             key = _SYNONYMS.get(str(given), str(given))
             if value is None or (isinstance(value, (list, tuple)) and not value):
@@ -63,7 +65,7 @@ class Filters:
             items = list(value) if isinstance(value, (list, tuple, set, frozenset)) else [value]
             items = [item for item in items if item is not None and item != ""]
             if any(isinstance(item, (dict, list, tuple)) for item in items):
-                faults.append(f"{given}: give a value or a list of values, not {value!r}")
+                faults.append(f"{given}: give a value or a list of values, not {_shown(value)}")
             elif key in _LISTS or key in _SETS:
                 texts = tuple(text for text in map(_text, items) if text.strip("! "))
                 if texts:
@@ -74,13 +76,13 @@ class Filters:
                 except (TypeError, ValueError):
                     number = None
                 if number is None or number != number:
-                    faults.append(f"{given}: give one number, not {value!r}")
+                    faults.append(f"{given}: give one number, not {_shown(value)}")
                 else:
                     ranges[key] = number
             elif key in _DATES:
                 date = _date(items[0]) if len(items) == 1 else None
                 if date is None:
-                    faults.append(f"{given}: give a date as YYYY-MM-DD, not {value!r}")
+                    faults.append(f"{given}: give a date as YYYY-MM-DD, not {_shown(value)}")
                 else:
                     dates[key] = date
             elif items:
@@ -138,6 +140,10 @@ class Filters:
             if not left:
                 break
         return sorted(left)
+
+
+def _shown(value: Any) -> str:
+    return brief(repr(value))
 
 
 _ABSENT = object()

@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ..errors import Damaged, Unavailable, UsageError
 from ..indexer.chunks import CHUNKS, NOTES, RecordFile, chunk_of, property_texts
 from ..indexer.tokens import LexicalQuery, QueryWord, query_terms
+from ..patience import Background, Late
 from ..protocols import LexicalIndex, Vectors
 from ..state import Stamp
 from ..types import Chunk, Hit, Json, Missing, Query, SearchResult, Trace
@@ -79,34 +80,52 @@ class Corpus:
         return self.stamp.array(name)
 
     def note(self, ordinal: int) -> dict[str, Json]:
-        if ordinal not in self._note_cache:
+        found = self._note_cache.get(ordinal)  # another thread may empty the cache meanwhile
+        if found is None:
             if len(self._note_cache) > 50_000:
                 self._note_cache.clear()
-            self._note_cache[ordinal] = self.notes.record(ordinal)
-        return self._note_cache[ordinal]
+            found = self._note_cache[ordinal] = self.notes.record(ordinal)
+        return found
+
+    @cached_property
+    def properties(self) -> frozenset[str]:
+        """The names of all frontmatter properties, casefolded."""
+        notes = (self.note(ordinal) for ordinal in range(len(self.notes)))
+        return frozenset(name.casefold() for note in notes for name in note["frontmatter"])
 
     def chunk(self, ordinal: int) -> Chunk:
         return chunk_of(self.chunks.record(ordinal))
 
 
+@dataclass(frozen=True, slots=True)
+class EmbeddedQuery:
+    """A question as the vector channel needs it."""
+
+    vector: Vectors
+    ranker: DenseRanker
+    warnings: tuple[str, ...] = ()
+
+
 class Searcher:
-    """Answers queries from one generation; what cannot run is named in each result."""
+    """Answers queries from one generation; what cannot run is named in each result.
+
+    Safe to use from several threads.
+    """
 
     def __init__(
         self,
         corpus: Corpus,
         lexical: LexicalIndex | Unavailable,
-        dense: DenseRanker | Unavailable,
+        embed: Callable[[str], EmbeddedQuery] | Unavailable,
         graph: LinkGraph | Unavailable,
-        embed: Callable[[str], Vectors],
         settings: SearchSettings,
         warnings: Sequence[str] = (),
     ) -> None:
         self._corpus = corpus
         self._lexical = lexical
-        self._dense = dense
-        self._graph = graph
         self._embed = embed
+        self._embedding = Background("cortex-embed")
+        self._graph = graph
         self._settings = settings
         self._warnings = tuple(warnings)
 
@@ -121,11 +140,13 @@ class Searcher:
         *,
         boosts: bool = True,
         channels: Sequence[str] | None = None,
+        vector_wait_s: float | None = None,
     ) -> SearchResult:
         """Hits best first; at most `query.top_k`, ties in the order of the vault.
 
-        A hit's score is the fused score times its factors. Raises UsageError for an unknown
-        channel or a top_k below 1; no text is an error.
+        A hit's score is the fused score times its factors. vector_wait_s: how long the vector
+        channel may load its model and embed the query; None is as long as it takes. Raises
+        UsageError for an unknown channel or a top_k below 1; no text is an error.
         """
         wanted = tuple(channels or CHANNELS)
         unknown = [name for name in wanted if name not in CHANNELS]
@@ -136,7 +157,13 @@ class Searcher:
         if query.top_k < 1:
             raise UsageError(f"top_k must be at least 1, not {query.top_k}")
         clock = _Clock()
-        run = _Run(self, query, wanted, named_by_caller=channels is not None)
+        run = _Run(
+            self,
+            query,
+            wanted,
+            named_by_caller=channels is not None,
+            vector_wait_s=vector_wait_s,
+        )
         allowed, warnings = self._allowed(filters)
         clock.lap("filter")
         lexical = run.attempt("bm25", lambda: self._rank_lexical(run, allowed))
@@ -148,7 +175,7 @@ class Searcher:
         gains = run.attempt("graph", lambda: self._spread(run, candidates, allowed))
         clock.lap("graph")
         fused = self._fuse(run, candidates, gains, lexical, dense)
-        hits = self._finish(run, fused, candidates, gains, filters, boosts)
+        hits, more = self._finish(run, fused, candidates, gains, filters, boosts)
         clock.lap("rank")
         if hits and max(hit.evidence for hit in hits) < least_evidence(run.ran):
             warnings.append("nothing matches well; these are the nearest")
@@ -157,9 +184,10 @@ class Searcher:
             hits=tuple(hits),
             ran=tuple(run.ran),
             unavailable=tuple(run.unavailable),
-            warnings=(*self._warnings, *warnings),
+            warnings=(*self._warnings, *run.warnings, *warnings),
             generation=self._corpus.stamp.generation,
             timings_ms=clock.laps,
+            more=more,
         )
 
     def _allowed(self, filters: Filters) -> tuple[set[int] | None, list[str]]:
@@ -182,12 +210,24 @@ class Searcher:
         return rank_lexical(self._lexical, run.words, run.pool, allowed)
 
     def _rank_dense(self, run: _Run, allowed: set[int] | None) -> Dense:
-        if isinstance(self._dense, Unavailable):
-            raise self._dense
+        embed, wait_s = self._embed, run.vector_wait_s
+        if isinstance(embed, Unavailable):
+            raise embed
         text = run.query.text.strip()[:MAX_QUERY_CHARS]
         if not any(char.isalnum() for char in text):
             return Dense(*(np.zeros(0, np.uint64),) * 2, np.zeros(0), 0.0, 0.0, 0.0)
-        return self._dense.rank(self._embed(text), 8 * run.pool, allowed)
+        if wait_s is None:
+            embedded = embed(text)
+        else:
+            try:
+                embedded = self._embedding.within(wait_s, lambda: embed(text))
+            except Late:
+                raise Unavailable(
+                    "vector",
+                    f"the model was not ready within {wait_s * 1000:.0f} ms; ask again later",
+                ) from None
+        run.warnings.extend(embedded.warnings)
+        return embedded.ranker.rank(embedded.vector, 8 * run.pool, allowed)
 
     def _candidates(
         self, run: _Run, lexical: Lexical | None, dense: Dense | None
@@ -373,8 +413,11 @@ class Searcher:
         gains: Gains | None,
         filters: Filters,
         boosts: bool,
-    ) -> list[Hit]:
-        """Boost the best of the fused, put a note's further chunks behind, and cut."""
+    ) -> tuple[list[Hit], bool]:
+        """Boost the best of the fused, put a note's further chunks behind, and cut.
+
+        The second value says whether anything was cut off.
+        """
         corpus, settings = self._corpus, self._settings
         ranked = self._spread_out(fused, candidates, max(4 * run.query.top_k, 60))
         boosted: list[tuple[float, int, dict[str, float], dict[str, Json], Chunk]] = []
@@ -435,7 +478,7 @@ class Searcher:
                     modified=record["modified"],
                 )
             )
-        return _with_inherited_evidence(hits)
+        return _with_inherited_evidence(hits), len(final) > run.query.top_k
 
     def _spread_out(
         self,
@@ -502,12 +545,20 @@ class _Run:
     """One query on its way through the pipeline."""
 
     def __init__(
-        self, searcher: Searcher, query: Query, wanted: tuple[str, ...], *, named_by_caller: bool
+        self,
+        searcher: Searcher,
+        query: Query,
+        wanted: tuple[str, ...],
+        *,
+        named_by_caller: bool,
+        vector_wait_s: float | None,
     ) -> None:
         self._named_by_caller = named_by_caller
         self._settings = searcher._settings
         self.query = query
         self.wanted = wanted
+        self.vector_wait_s = vector_wait_s
+        self.warnings: list[str] = []
         self.pool = min(
             max(query.top_k * self._settings.fetch_multiplier, MIN_POOL),
             max(len(searcher.corpus.chunks), 1),

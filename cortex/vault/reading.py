@@ -7,18 +7,22 @@ import os
 import posixpath
 import stat
 import unicodedata
+from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ..errors import UsageError
-from ..text import Undecodable, decode, one_line
+from ..text import Undecodable, brief, decode, line_starts, one_line
 from ..types import Heading
 from . import frontmatter
 from .markdown import parse_body
 from .scan import FolderRules, is_note_name, is_visible, scan
 
 NEAR_MATCHES = 3
+MAX_REF = 4096  # characters; no path is longer
+_COMPARED = 200  # characters: a longer name is none that was mistyped
+_LISTED = 12  # headings in a message
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +36,11 @@ class NoteText:
     end_line: int
     total_lines: int
     more: int | None  # the line to go on at; None at the end of what was asked
+    from_char: int = 0  # characters of `start_line` that were left out in front
+    cut_at: int = 0  # where in `end_line` it was cut; 0 is not at all
+    whole: str = field(default="", repr=False)  # the file's text, of which `text` is a part
+    start: int = 0  # where in `whole`
+    headings: tuple[Heading, ...] = ()  # of the whole note
 
 
 def locate(
@@ -39,6 +48,8 @@ def locate(
     rules: FolderRules,
     ref: str,
     titles: Callable[[], Mapping[str, Sequence[str]]],
+    *,
+    follow_outside: bool = False,
 ) -> str:
     """The vault-relative path of the note that `ref` names.
 
@@ -48,6 +59,8 @@ def locate(
     """
     if not isinstance(ref, str) or not ref.strip().strip("./"):
         raise UsageError("name a note: its path in the vault, its name, title or alias")
+    if len(ref) > MAX_REF:
+        raise UsageError(f"{brief(ref)!r} is too long for a note; give its path or name")
     if any(ord(char) < 32 or ord(char) == 127 for char in ref):
         exact = ref if _is_served(vault, rules, ref) else None
         if exact is None:
@@ -73,7 +86,7 @@ def locate(
     for candidate in (path, f"{path}.md"):
         if is_note_name(candidate) and _is_served(vault, rules, candidate):
             return candidate
-    notes = [note.path for note in scan(vault, rules).notes]
+    notes = [note.path for note in scan(vault, rules, follow_outside=follow_outside).notes]
     found = _by_name(path, notes)
     if not found:
         present = set(notes)
@@ -81,13 +94,13 @@ def locate(
         found = [p for p in dict.fromkeys(known.get(wanted.casefold(), ())) if p in present]
         if not found:
             names = {p.rpartition("/")[2][:-3]: p for p in notes} | {p: p for p in notes}
-            near = difflib.get_close_matches(wanted, names, n=NEAR_MATCHES, cutoff=0.6)
+            near: list[str] = []
+            if len(wanted) <= _COMPARED:
+                near = difflib.get_close_matches(wanted, names, n=NEAR_MATCHES, cutoff=0.6)
             raise _no_note(ref, list(dict.fromkeys(names[name] for name in near)))
     if len(found) > 1:
         listed = ", ".join(one_line(p) for p in found[:8])
-        raise UsageError(
-            f"several notes are named {one_line(ref)!r}: {listed}; give the path of one"
-        )
+        raise UsageError(f"several notes are named {brief(ref)!r}: {listed}; give the path of one")
     return found[0]
 
 
@@ -97,10 +110,12 @@ def read_part(
     heading: str | None = None,
     lines: tuple[int, int] | None = None,
     max_chars: int = 20_000,
+    from_char: int = 0,
 ) -> NoteText:
     """A located note: all of it, the section under a heading, or lines from first to last.
 
     At most `max_chars` characters, whole lines where they fit; `more` is the line to go on at.
+    from_char: how many characters of the first line are left out, to go on inside a long one.
     """
     try:
         text, _ = decode((vault / path).read_bytes())
@@ -122,29 +137,49 @@ def read_part(
         if low > total:
             raise UsageError(f"{one_line(path)} has {total} lines; line {low} is beyond them")
         if low > last or high < first:
-            raise UsageError(f"that section is lines {first}-{last} of the file, not {low}-{high}")
+            raise UsageError(
+                f"that section is lines {first}-{last} of the file, not {low}-{min(high, total)}"
+            )
         first, last = max(first, low), min(last, high)
     start = starts[first - 1]
+    if not 0 <= from_char <= _line_end(starts, text, first) - start:
+        raise UsageError(f"line {first} of {one_line(path)} has no character {from_char}")
+    start += from_char
     end = starts[last] if last < len(starts) else len(text)
-    more = None
-    if end - start > max_chars:
-        cut = max(
-            (i for i in range(first, last + 1) if _line_end(starts, text, i) - start <= max_chars),
-            default=0,
-        )
-        if cut:
-            end, more, last = _line_end(starts, text, cut), cut + 1, cut
-        else:  # one line is longer than all that may be handed out
-            end, more, last = start + max_chars, (first + 1 if first < total else None), first
     name = path.rpartition("/")[2][:-3]
-    return NoteText(
+    note = NoteText(
         path=path,
         title=frontmatter.title_of(header.values) or name,
         text=text[start:end],
         start_line=first,
         end_line=last,
         total_lines=total,
-        more=more,
+        more=None,
+        from_char=from_char,
+        whole=text,
+        start=start,
+        headings=tuple(h for _, h in body.headings),
+    )
+    return shortened(note, max_chars)
+
+
+def shortened(note: NoteText, max_chars: int) -> NoteText:
+    """The beginning of a part: whole lines where they fit, else a piece of the first one."""
+    if len(note.text) <= max_chars:
+        return note
+    borders = line_starts(note.text)[1:]
+    fitting = bisect_right(borders, max_chars)
+    if fitting:
+        last = note.start_line + fitting - 1
+        text = note.text[: borders[fitting - 1]]
+        return replace(note, text=text, end_line=last, more=last + 1, cut_at=0)
+    first = note.start_line
+    return replace(
+        note,
+        text=note.text[:max_chars],
+        end_line=first,
+        more=first + 1 if first < note.end_line else None,
+        cut_at=note.from_char + max_chars,
     )
 
 
@@ -164,9 +199,12 @@ def _section(path: str, headings: Sequence[Heading], wanted: str, total: int) ->
                 (h.line - 1 for h in headings[index + 1 :] if h.level <= heading.level), total
             )
             return heading.line, end
-    listed = ", ".join(repr(h.text) for h in headings[:12]) or "none"
+    near = difflib.get_close_matches(wanted[:_COMPARED], [h.text for h in headings], n=1)
+    meant = f"; did you mean {brief(near[0])!r}?" if near else ""
+    listed = ", ".join(repr(brief(h.text)) for h in headings[:_LISTED]) or "none"
+    more = f" and {len(headings) - _LISTED} more" if len(headings) > _LISTED else ""
     raise UsageError(
-        f"{one_line(path)} has no heading {one_line(wanted)!r}; its headings: {listed}"
+        f"{one_line(path)} has no heading {brief(wanted)!r}{meant}; its headings: {listed}{more}"
     )
 
 
@@ -181,6 +219,8 @@ def _is_served(vault: Path, rules: FolderRules, path: str) -> bool:
         if not is_visible(path) or not is_note_name(path) or not rules.takes(path):
             return False
         file = vault / path
+        if not _is_spelt_so(vault, path):
+            return False
         if not stat.S_ISREG(os.stat(file).st_mode):
             return False
         real, root = os.path.realpath(file), os.path.realpath(vault)
@@ -193,6 +233,20 @@ def _is_served(vault: Path, rules: FolderRules, path: str) -> bool:
         and is_note_name(inside)
         and rules.takes(inside)
     )
+
+
+def _is_spelt_so(vault: Path, path: str) -> bool:
+    """Whether each part of a path is written as in its folder.
+
+    Where case or composition do not matter to the system, `private/x.md` opens `Private/x.md`,
+    and the rules would not know it.
+    """
+    folder = os.fspath(vault)
+    for part in path.split("/"):
+        if part not in os.listdir(folder):
+            return False
+        folder = os.path.join(folder, part)
+    return True
 
 
 def _by_name(path: str, notes: Sequence[str]) -> list[str]:
@@ -217,4 +271,4 @@ def _folded(text: str) -> str:
 
 def _no_note(ref: str, near: Sequence[str]) -> UsageError:
     hint = f"; did you mean {', '.join(one_line(p) for p in near)}?" if near else ""
-    return UsageError(f"there is no note {one_line(ref)!r} in the vault{hint}")
+    return UsageError(f"there is no note {brief(ref)!r} in the vault{hint}")

@@ -1,0 +1,179 @@
+"""A model's arguments, read by the tool's own schema: what can be meant is taken, the rest told."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from .errors import UsageError
+from .text import brief
+
+if TYPE_CHECKING:
+    from .types import Json
+
+MAX_TEXT_CHARS = 5000  # where a schema does not say
+MAX_OBJECT_CHARS = 20_000
+
+_WHOLE = re.compile(r"[+-]?[0-9]{1,15}(?:\.0{1,15})?")
+_BOOLEANS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+_NOTHING = frozenset({"", "null", "none", "undefined"})
+
+
+def read_arguments(
+    parameters: Mapping[str, Json], synonyms: Mapping[str, str], args: object
+) -> dict[str, Any]:
+    """name -> value of what was given or has a default; the others are absent.
+
+    parameters: the JSON Schema of an object. synonyms: other names of its properties. null is as if
+    it were not given. Raises UsageError that names the argument as it was given.
+    """
+    if not isinstance(args, Mapping):
+        raise UsageError(f"the arguments must be an object, not {kind_of(args)}")
+    properties: Mapping[str, Mapping[str, Json]] = parameters["properties"]
+    found: dict[str, Any] = {}
+    said: dict[str, str] = {}
+    for given, value in args.items():
+        name = _property(given, properties, synonyms)
+        if value is None:
+            continue
+        if name == "heading" and isinstance(value, (list, tuple)):
+            value = _path(value)
+        try:
+            read = _value(str(given), value, properties[name])
+        except UsageError as error:
+            if name == "top_k" and "page" in properties:
+                raise UsageError(f"{error}; further hits are on the next page") from None
+            raise
+        if read is None:
+            said.setdefault(name, str(given))
+            continue
+        if name in found and found[name] != read:
+            raise UsageError(f"{said[name]} and {given} mean the same; give one of them")
+        found[name], said[name] = read, str(given)
+    for name in parameters.get("required", ()):
+        if name not in found:
+            what = "is empty" if name in said else "is missing"
+            raise UsageError(f"{said.get(name, name)} {what}: {properties[name]['description']}")
+    defaults = {name: about["default"] for name, about in properties.items() if "default" in about}
+    return {**defaults, **found}
+
+
+def kind_of(value: object) -> str:
+    """What a value is, for a message."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (int, float)):
+        return "a number"
+    if isinstance(value, str):
+        return "text"
+    return "a list" if isinstance(value, (list, tuple)) else "an object"
+
+
+def _property(
+    given: object, properties: Mapping[str, Mapping[str, Json]], synonyms: Mapping[str, str]
+) -> str:
+    if given in properties:
+        return str(given)
+    told = brief(str(given))
+    folded = told.strip().casefold().replace("-", "_")
+    name = synonyms.get(folded, folded)
+    if name in properties:
+        return name
+    near = difflib.get_close_matches(folded, properties, n=1)
+    meant = f"; did you mean {near[0]}?" if near else ""
+    raise UsageError(f"no argument {told!r}{meant} There are {', '.join(properties)}")
+
+
+def _value(given: str, value: Any, about: Mapping[str, Json]) -> Any:
+    """What `value` means as the schema's type; None for what stands for nothing."""
+    kind = about["type"]
+    if kind == "string":
+        return _text(given, value, about)
+    if isinstance(value, str):
+        if len(value) > MAX_OBJECT_CHARS:
+            raise UsageError(f"{given} is too long: {len(value):,} characters")
+        if value.strip().casefold() in _NOTHING:
+            return None
+    if kind == "integer":
+        return _integer(given, value, about)
+    return _boolean(given, value) if kind == "boolean" else _object(given, value)
+
+
+def _text(given: str, value: Any, about: Mapping[str, Json]) -> str | None:
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        value = _number_told(value)
+    if not isinstance(value, str):
+        raise UsageError(f"{given} must be text, not {kind_of(value)}")
+    limit = about.get("maxLength", MAX_TEXT_CHARS)
+    if len(value) > limit:
+        raise UsageError(f"{given} has {len(value):,} characters; at most {limit:,} are taken")
+    if not value.strip():
+        return None
+    if "enum" in about:
+        folded = value.strip().casefold()
+        if folded not in about["enum"]:
+            known = " or ".join(about["enum"])
+            raise UsageError(f"{given} must be {known}, not {brief(value)!r}")
+        return folded
+    return value
+
+
+def _integer(given: str, value: Any, about: Mapping[str, Json]) -> int:
+    number = value
+    if isinstance(value, str) and _WHOLE.fullmatch(value.strip()):
+        number = int(float(value))
+    if isinstance(number, float) and math.isfinite(number) and number.is_integer():
+        number = int(number)
+    if isinstance(number, bool) or not isinstance(number, int):
+        told = brief(repr(value)) if isinstance(value, (str, float)) else kind_of(value)
+        raise UsageError(f"{given} must be a whole number, not {told}")
+    low, high = about.get("minimum", -math.inf), about.get("maximum", math.inf)
+    if not low <= number <= high:
+        bounds = f"from {low} up" if high == math.inf else f"from {low} to {high:,}"
+        raise UsageError(f"{given} must be {bounds}, not {_number_told(number)}")
+    return number
+
+
+def _boolean(given: str, value: Any) -> bool:
+    if isinstance(value, bool):
+        return value
+    read = _BOOLEANS.get(str(value).strip().casefold()) if isinstance(value, (str, int)) else None
+    if read is None:
+        told = brief(repr(value)) if isinstance(value, str) else kind_of(value)
+        raise UsageError(f"{given} must be true or false, not {told}")
+    return read
+
+
+def _object(given: str, value: Any) -> dict[str, Any]:
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):
+            raise UsageError(f"{given} must be an object; this text is no JSON") from None
+    if not isinstance(value, Mapping):
+        raise UsageError(f"{given} must be an object of field and value, not {kind_of(value)}")
+    try:
+        size = len(json.dumps(value, default=str))
+    except (ValueError, TypeError, RecursionError):
+        raise UsageError(f"{given} must be an object of field and value") from None
+    if size > MAX_OBJECT_CHARS:
+        raise UsageError(f"{given} is too long: {size:,} characters, at most {MAX_OBJECT_CHARS:,}")
+    return {str(key): inner for key, inner in value.items()}
+
+
+def _path(parts: Sequence[object]) -> object:
+    """A heading as a list of those above it and itself, as text; whatever else as it is."""
+    texts = [part for part in parts if isinstance(part, str)]
+    return " > ".join(texts) if len(texts) == len(parts) else parts
+
+
+def _number_told(number: int | float) -> str:
+    if isinstance(number, int) and number.bit_length() > 200:  # Python refuses to print more
+        return "a huge number"
+    return str(number)

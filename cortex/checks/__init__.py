@@ -1,0 +1,1 @@
+"""Reads what there is and says what it found; writes nothing."""

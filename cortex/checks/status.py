@@ -1,0 +1,262 @@
+"""What is built, what lags behind, and what to run next. Quick: reads labels, not contents."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from .._version import __version__
+from ..config import Config
+from ..embedder import chroma
+from ..embedder.cache_files import whole_rows
+from ..errors import Damaged
+from ..files import read_json
+from ..state import Stamp, State
+from ..types import Json
+from ..vault.scan import FolderRules
+from .freshness import Freshness, freshness
+
+NO_INDEX = "there is no index yet; run: cortex index"
+GRAPH_STATS = "graph_stats.json"
+_COMMAND = re.compile(r"; run: (.+)$")  # how a problem ends that a command mends
+_STEPS = ("cortex index", "cortex embed", "cortex graph build")  # each needs those before it
+_STAND_IN = "hashing"  # names of one model with and without its defaults written out
+
+Row = Mapping[str, Json]
+
+
+def report(
+    state: State, config: Config, rules: FolderRules, model: Row, hooks: Sequence[Row]
+) -> dict[str, Json]:
+    """One document of it all; `problems` is empty when everything is sound.
+
+    model: the chosen one, as Cortex.models has it. hooks: the lifecycle rows of the blocks.
+    """
+    stamps: dict[str, Stamp | None] = {}
+    damage: dict[str, str] = {}
+    for kind in ("index", "vectors", "graph"):
+        try:
+            stamps[kind] = _whole(state, kind)
+        except Damaged as error:
+            stamps[kind], damage[kind] = None, str(error)
+    index, vectors, graph = stamps["index"], stamps["vectors"], stamps["graph"]
+    drift, counts = None, None
+    has_vault = config.vault.path is not None and config.vault.path.is_dir()
+    try:
+        drift = _drift(config, rules, index)
+    except Damaged as error:
+        damage.setdefault("index", str(error))
+    try:
+        counts = _graph_counts(graph)
+    except Damaged as error:
+        damage.setdefault("graph", str(error))
+    problems = list(
+        dict.fromkeys(
+            [
+                *_vault_problems(config, has_vault),
+                *_file_problems(config, hooks),
+                *damage.values(),
+                *_model_problems(config, model),
+                *_index_problems(index, drift, damage),
+                *_vector_problems(state, config, index, vectors, damage),
+                *_graph_problems(index, graph, damage),
+            ]
+        )
+    )
+    served = config.embeddings.endpoint.url
+    return {
+        "cortex": _installed(),
+        "config": str(config.path),
+        "vault": str(config.vault.path) if config.vault.path else None,
+        "state": str(config.state),
+        "model": config.embeddings.model,
+        "model_served_by": served.split("/")[2] if served else None,
+        "model_available": None if served else model["available"],
+        "notes": index.values["notes"] if index else 0,
+        "chunks": index.values["chunks"] if index else 0,
+        "languages": index.values["languages"] if index else {},
+        "vectors": vectors.values["entries"] if vectors else 0,
+        "vectors_model": vectors.values["model"] if vectors else None,
+        "graph": counts,
+        "generation": index.generation if index else None,
+        "generations": {kind: _generation(stamp) for kind, stamp in stamps.items()},
+        "agree": _are_of(index, vectors, graph),
+        "freshness": drift
+        and {
+            "current": drift.is_current,
+            "added": drift.added,
+            "changed": drift.changed,
+            "removed": drift.removed,
+        },
+        "runs": state.runs(),
+        "hook_lifecycle": [dict(row) for row in hooks],
+        "problems": problems,
+        "next": next_commands(problems) if has_vault else [],
+    }
+
+
+def next_commands(problems: Sequence[str]) -> list[str]:
+    """The commands that mend `problems`, in the order to run them.
+
+    What is built from the index follows whenever the index is to be built.
+    """
+    wanted = dict.fromkeys(match[1] for p in problems if (match := _COMMAND.search(p)))
+    steps: list[str] = []
+    for step in _STEPS:
+        asked = [command for command in wanted if command.startswith(step)]
+        if asked or (steps and steps[0].startswith(_STEPS[0])):
+            steps.append(max(asked, key=len, default=step))  # with --force, if one asks for that
+    return [command for command in wanted if not command.startswith(_STEPS)] + steps
+
+
+def _whole(state: State, kind: str) -> Stamp | None:
+    """The stamp of a kind whose files are all there. Raises Damaged."""
+    stamp = state.stamp(kind)
+    if stamp is not None:
+        stamp.check()
+    return stamp
+
+
+def _drift(config: Config, rules: FolderRules, index: Stamp | None) -> Freshness | None:
+    vault = config.vault.path
+    if vault is None or not vault.is_dir() or index is None:
+        return None
+    return freshness(vault, rules, config.vault.allow_symlinks_outside, index)
+
+
+def _graph_counts(graph: Stamp | None) -> dict[str, Json] | None:
+    if graph is None:
+        return None
+    path = graph.file(GRAPH_STATS)
+    try:
+        stats = read_json(path)
+        return {
+            "nodes": stats["node_count"],
+            "edges": stats["edge_count"],
+            "broken": stats["broken_count"],
+        }
+    except (ValueError, KeyError, TypeError):
+        raise Damaged(f"{path} is damaged; run: cortex graph build") from None
+
+
+def _generation(stamp: Stamp | None) -> dict[str, Json] | None:
+    if stamp is None:
+        return None
+    is_index = stamp.kind == "index"
+    return {"generation": stamp.generation, "built_from": None if is_index else stamp.built_from}
+
+
+def _are_of(index: Stamp | None, *others: Stamp | None) -> bool:
+    return index is not None and all(
+        other is not None and other.built_from == index.generation for other in others
+    )
+
+
+def _installed() -> dict[str, Json]:
+    package = Path(os.path.abspath(__file__)).parent.parent
+    is_folder = (package.parent / "plugin.yaml").is_file()
+    loaded = "pip package"
+    if __name__.startswith("hermes_plugins."):  # the name that the host loads a folder under
+        loaded = "directory plugin"
+    elif is_folder:
+        loaded = "checkout"
+    folder = package.parent if is_folder else package
+    return {"version": __version__, "loaded": loaded, "folder": str(folder)}
+
+
+# Problems: what is wrong, and at the end what to do
+
+
+def _vault_problems(config: Config, has_vault: bool) -> Iterator[str]:
+    if config.vault.path is None:
+        yield f"no vault is named; set vault.path in {config.path}"
+    elif not has_vault:
+        yield f"the vault {config.vault.path} is not a folder; set vault.path in {config.path}"
+
+
+def _file_problems(config: Config, hooks: Sequence[Row]) -> Iterator[str]:
+    """Files that settings require, and that cannot be read."""
+    on = {row["name"] for row in hooks if row["enabled"]}
+    places = [("context_builder", config.context_builder.include_static_files)]
+    if "static_file_bootstrap" in on:
+        bootstrap = config.hooks.bootstrap_context.include_static_files
+        places.append(("hooks.bootstrap_context", bootstrap))
+    for section, files in places:
+        for number, file in enumerate(files):
+            if file.enabled and not file.optional and not _is_readable(file.path):
+                yield (
+                    f"the file {file.path} is required and cannot be read; put it there, or set "
+                    f"{section}.include_static_files[{number}].optional to true"
+                )
+    skill = config.hooks.skill_context.skill_path
+    if "skill_bootstrap" in on and skill and not _is_readable(Path(skill)):
+        yield f"the skill {skill} cannot be read; mend hooks.skill_context.skill_path"
+
+
+def _is_readable(path: Path | None) -> bool:
+    return path is not None and path.is_file() and os.access(path, os.R_OK)
+
+
+def _model_problems(config: Config, model: Row) -> Iterator[str]:
+    if model["available"] is False and not config.embeddings.endpoint.url:
+        yield f"the model {model['name']} is not here; run: {model['get']}"
+
+
+def _index_problems(
+    index: Stamp | None, drift: Freshness | None, damage: Mapping[str, str]
+) -> Iterator[str]:
+    if index is None and "index" not in damage:
+        yield NO_INDEX
+    if drift is not None and not drift.is_current:
+        yield f"the vault has changed since the index ({drift.told()}); run: cortex index"
+
+
+def _vector_problems(
+    state: State,
+    config: Config,
+    index: Stamp | None,
+    vectors: Stamp | None,
+    damage: Mapping[str, str],
+) -> Iterator[str]:
+    if vectors is None:
+        if index is not None and "vectors" not in damage:
+            yield "nothing has been embedded yet; run: cortex embed"
+        return
+    if index is not None and vectors.built_from != index.generation:
+        yield "the vectors lag behind the index; run: cortex embed"
+    elif not vectors.values.get("complete", True):
+        yield "some chunks have no vectors yet; run: cortex embed"
+    built_with = vectors.values["model"]
+    if not _is_model(config, built_with, vectors.values["identity"]):
+        yield (
+            f"the vectors were built with {built_with}, config says {config.embeddings.model}; "
+            "run: cortex embed"
+        )
+    cache = state.root / vectors.values["cache"]
+    if whole_rows(cache, vectors.values["dimensions"]) < vectors.values["rows"]:
+        yield f"{cache} has lost vectors; run: cortex embed"
+    if chroma.count(config.index.chroma_path) is None:
+        yield f"{config.index.chroma_path} is missing or damaged; run: cortex embed"
+
+
+def _is_model(config: Config, built_with: str, identity: str) -> bool:
+    """Whether vectors are of the model that config names, as far as names tell."""
+    settings = config.embeddings
+    if identity.startswith("endpoint:") != bool(settings.endpoint.url):
+        return False
+    if settings.model.startswith(_STAND_IN) and built_with.startswith(_STAND_IN):
+        return True
+    return settings.model.rpartition("/")[2] == built_with.rpartition("/")[2]
+
+
+def _graph_problems(
+    index: Stamp | None, graph: Stamp | None, damage: Mapping[str, str]
+) -> Iterator[str]:
+    if index is None or "graph" in damage:
+        return
+    if graph is None:
+        yield "there is no graph yet; run: cortex graph build"
+    elif graph.built_from != index.generation:
+        yield "the graph lags behind the index; run: cortex graph build"

@@ -1,0 +1,61 @@
+"""Where the Hermes home and the config are, and paths as people write them; needs no package."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from .errors import ConfigError
+
+
+def find(path: str | os.PathLike[str] | None, env: Mapping[str, str]) -> Path:
+    """The file to read: `path`, else $CORTEX_CONFIG, else <hermes home>/cortex/config.yaml.
+
+    Never one in the working directory: that would let any project choose the vault.
+    Raises ConfigError if there is none; a file that was named is never replaced by the next.
+    """
+    file = chosen(path, env)
+    if os.path.lexists(file):
+        return file
+    if path:
+        raise ConfigError(
+            f"there is no config {file}; run: cortex init --vault PATH --config {path}"
+        )
+    if env.get("CORTEX_CONFIG"):
+        raise ConfigError(
+            f"there is no config {file}, which CORTEX_CONFIG names; "
+            "unset it, or run: cortex init --vault PATH"
+        )
+    raise ConfigError(f"no config yet at {file}; run: cortex init --vault PATH")
+
+
+def chosen(path: str | os.PathLike[str] | None, env: Mapping[str, str]) -> Path:
+    """Where the config is, or would be: see find."""
+    named = os.fspath(path) if path else env.get("CORTEX_CONFIG")
+    if named:
+        return expand(named, Path.cwd(), env)
+    return hermes_home(env) / "cortex" / "config.yaml"
+
+
+def hermes_home(env: Mapping[str, str]) -> Path:
+    return expand(env.get("HERMES_HOME") or "~/.hermes", Path.cwd(), env)
+
+
+def expand(text: str, base: Path, env: Mapping[str, str]) -> Path:
+    """A path as people write it, absolute: `~`, `$NAME`, `${NAME}`; `$$` is a dollar sign.
+
+    A name that is not set stays as it is. base: where a relative path starts.
+    """
+
+    def value(match: re.Match[str]) -> str:
+        name = match[1] or match[2]
+        return "$" if name is None else env.get(name, match[0])
+
+    text = re.sub(r"\$(?:\$|(\w+)|\{(\w+)\})", value, text)
+    if text == "~" or text.startswith(("~/", "~" + os.sep)):
+        text = (env.get("HOME") or os.path.expanduser("~")) + text[1:]
+    elif text.startswith("~"):
+        text = os.path.expanduser(text)
+    return Path(os.path.normpath(base / text))

@@ -1,0 +1,39 @@
+"""Which blocks are on, and which of them are due in a turn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ..config.schema import HooksConfig
+from .turn import Turn
+
+SWITCH = "HERMES_CORTEX_CONTEXT"  # off, 0, false or no: nothing is injected
+
+# In the order in which they stand behind the message.
+BLOCKS = ("skill_context", "bootstrap_context", "recent_context", "dynamic_context")
+
+
+def is_switched_off(env: Mapping[str, str]) -> bool:
+    return env.get(SWITCH, "").strip().casefold() in ("off", "0", "false", "no")
+
+
+def is_on(name: str, hooks: HooksConfig) -> bool:
+    """Whether the settings want a block at all."""
+    settings = getattr(hooks, name)
+    if name == "skill_context" and not settings.load_skill:
+        return False
+    return bool(settings.enabled and settings.budget > 0)
+
+
+def due(hooks: HooksConfig, turn: Turn) -> list[str]:
+    """The blocks to try in this turn, in their order.
+
+    One of the first turn is told there, unless the conversation carries it all the same. One of
+    each turn finds out by itself what of it the conversation still carries.
+    """
+    return [
+        name
+        for name in BLOCKS
+        if is_on(name, hooks)
+        and (getattr(hooks, name).when == "each_turn" or (turn.is_first and name not in turn.shown))
+    ]

@@ -1,0 +1,193 @@
+"""What each block does under these settings, as rows for `cortex status` and `config show`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..config.legacy import Origin, in_force, is_given
+from ..config.schema import Config, HooksConfig
+from ..home import hermes_home
+from .blocks import SWITCH, is_on, is_switched_off
+from .sources import bootstrap_files, skill_file
+
+TARGET = "behind the user's message"
+LEAST_BUDGET = 150  # tokens; the frame alone costs about 100
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    phase: str  # the hook: on_session_start or pre_llm_call
+    name: str
+    enabled: bool  # as the settings say
+    effective: bool  # and as things stand
+    timing: str  # session_start, each_turn or first_turn
+    origin: str  # semantic, semantic-default, legacy; legacy-active, -ignored, -absent
+    skipped: str | None  # why it is not effective
+    source: str  # where what it tells comes from
+    payload: str  # what it tells
+    target: str  # where that goes
+
+
+def lifecycle_rows(config: Config, env: Mapping[str, str], *, has_index: bool) -> list[Row]:
+    """One row a block, always the same six in the same order.
+
+    env: where the kill switch and HERMES_HOME are looked up.
+    """
+    hooks, origin = in_force(config)
+    off = f"{SWITCH} is {env.get(SWITCH, '').strip()}" if is_switched_off(env) else None
+    home = hermes_home(env)
+    return [
+        _warm_row(config, has_index),
+        _row(config, hooks, origin, off, "skill_context", *_skill(config, hooks)),
+        _row(config, hooks, origin, off, "bootstrap_context", *_bootstrap(hooks)),
+        _row(config, hooks, origin, off, "recent_context", *_recent(hooks, home)),
+        _row(config, hooks, origin, off, "dynamic_context", *_dynamic(config, hooks, has_index)),
+        _legacy_row(config, origin, off, has_index),
+    ]
+
+
+_NAMES = {
+    "skill_context": "skill_bootstrap",
+    "bootstrap_context": "static_file_bootstrap",
+    "recent_context": "recent_context",
+    "dynamic_context": "dynamic_context",
+}
+_NO_INDEX = "there is no index yet"
+
+
+def _warm_row(config: Config, has_index: bool) -> Row:
+    enabled = config.hooks.cache_warm.enabled
+    skipped = None if enabled else "hooks.cache_warm.enabled is false"
+    if enabled and not has_index:
+        skipped = _NO_INDEX
+    return Row(
+        phase="on_session_start",
+        name="cache_warm",
+        enabled=enabled,
+        effective=skipped is None,
+        timing="session_start",
+        origin="semantic" if "hooks.cache_warm.enabled" in config.given else "semantic-default",
+        skipped=skipped,
+        source=str(config.state),
+        payload="index and query model",
+        target="memory of this process",
+    )
+
+
+def _row(
+    config: Config,
+    hooks: HooksConfig,
+    origin: Origin,
+    off: str | None,
+    name: str,
+    source: str,
+    payload: str,
+    lacking: str | None,
+) -> Row:
+    settings = getattr(hooks, name)
+    skipped: str | None
+    enabled = settings.enabled and (name != "skill_context" or settings.load_skill)
+    if origin == "legacy":
+        enabled, skipped = False, "hooks.context_injection is in force"
+    elif not is_on(name, hooks):
+        which = "budget is 0" if enabled else "enabled is false"
+        if settings.enabled and not enabled:
+            which = "load_skill is false"
+        skipped = f"hooks.{name}.{which}"
+    else:
+        skipped = off or _too_small(f"hooks.{name}", settings.budget) or lacking
+        skipped = skipped or _nowhere(config)
+    return Row(
+        phase="pre_llm_call",
+        name=_NAMES[name],
+        enabled=enabled,
+        effective=skipped is None,
+        timing=settings.when,
+        origin=origin,
+        skipped=skipped,
+        source=source,
+        payload=payload,
+        target=TARGET,
+    )
+
+
+def _legacy_row(config: Config, origin: Origin, off: str | None, has_index: bool) -> Row:
+    old = config.hooks.context_injection
+    skipped = None
+    if not is_given(config):
+        state, skipped = "legacy-absent", "not in the config"
+    elif origin != "legacy":
+        state, skipped = "legacy-ignored", "the blocks above are in the config and count instead"
+    else:
+        state = "legacy-active"
+        if not old.enabled:
+            skipped = "hooks.context_injection.enabled is false"
+        elif off or _nowhere(config):
+            skipped = off or _nowhere(config)
+        elif not old.load_skill:
+            skipped = _too_small("hooks.context_injection", old.budget)
+            skipped = skipped or (None if has_index else _NO_INDEX)
+    return Row(
+        phase="pre_llm_call",
+        name="legacy_context_injection",
+        enabled=old.enabled,
+        effective=skipped is None,
+        timing="each_turn",
+        origin=state,
+        skipped=skipped,
+        source=str(config.vault.path or ""),
+        payload="skill and vault context" if old.load_skill else "vault context",
+        target=TARGET,
+    )
+
+
+def _too_small(where: str, budget: int) -> str | None:
+    if budget >= LEAST_BUDGET:
+        return None
+    return f"{where}.budget of {budget} holds nothing; {LEAST_BUDGET} is the least"
+
+
+def _nowhere(config: Config) -> str | None:
+    return None if config.hooks.platforms else "hooks.platforms is empty"
+
+
+def _skill(config: Config, hooks: HooksConfig) -> tuple[str, str, str | None]:
+    path = skill_file(hooks.skill_context, config.path.parent)
+    if path is None:
+        return "", "skill", "the skill is not among the files of Cortex; install it again"
+    lacking = None if _is_readable(path) else f"{path} cannot be read"
+    return str(path), "skill", lacking
+
+
+def _bootstrap(hooks: HooksConfig) -> tuple[str, str, str | None]:
+    files = [file for file in bootstrap_files(hooks.bootstrap_context) if file.path is not None]
+    there = [file for file in files if file.path is not None and _is_readable(file.path)]
+    missing = [file for file in files if file not in there and not file.optional]
+    lacking = None
+    if missing:
+        lacking = f"the required file {missing[0].path} cannot be read"
+    elif not files:
+        lacking = "hooks.bootstrap_context.include_static_files names no file"
+    elif not there:
+        lacking = "none of the files can be read"
+    labels = ", ".join(file.label for file in there) or "files"
+    return ", ".join(str(file.path) for file in files), labels, lacking
+
+
+def _recent(hooks: HooksConfig, home: Path) -> tuple[str, str, str | None]:
+    database = hooks.recent_context.state_db_path or home / "state.db"
+    lacking = None if _is_readable(database) else f"there is no {database}"
+    return str(database), "titles of recent sessions", lacking
+
+
+def _dynamic(config: Config, hooks: HooksConfig, has_index: bool) -> tuple[str, str, str | None]:
+    asked = hooks.dynamic_context.query.strip()
+    payload = "what the vault says to a fixed query" if asked else "what the vault says to it"
+    return str(config.vault.path or ""), payload, None if has_index else _NO_INDEX
+
+
+def _is_readable(path: Path) -> bool:
+    return path.is_file() and os.access(path, os.R_OK)

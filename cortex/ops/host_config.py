@@ -1,0 +1,394 @@
+"""Turn Cortex on and off in the host's config.yaml, which stays as its owner wrote it.
+
+An edit inserts or cuts single entries in the text, so comments, order and quoting stay byte for
+byte. It counts only if the new text, parsed, says exactly what was wanted; else it is refused.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import os
+import re
+import shutil
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from ..errors import CortexError
+from ..files import sync_folder
+from ..redaction import redact
+from .plugin_folder import skills_folder
+
+NAME = "cortex"  # the plugin, as its manifest and its entry point name it
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """What config.yaml says, and what it would say."""
+
+    path: Path
+    before: str | None  # None: there is no file
+    after: str
+
+    @property
+    def is_needed(self) -> bool:
+        return self.after != (self.before or "")
+
+    def diff(self) -> str:
+        """The change as a unified diff, with what looks like a key masked; "" if there is none."""
+        lines = difflib.unified_diff(
+            (self.before or "").splitlines(), self.after.splitlines(),
+            str(self.path), str(self.path), n=2, lineterm="",
+        )  # fmt: skip
+        return redact("\n".join(lines))[0]
+
+
+def enabling(home: Path, *, will_be_linked: bool = False) -> Edit:
+    """The plugin switched on in `home`, with its skills.
+
+    will_be_linked: see skills_folder. Raises CortexError, see module.
+    """
+    path, before = _read(home)
+    text = before or ""
+    text = _without(path, text, "plugins", "disabled", lambda entry: entry == NAME)
+    text = _with(path, text, "plugins", "enabled", NAME)
+    skills = skills_folder(home, will_be_linked=will_be_linked)
+    if skills is not None and not _lists_folder(_parsed(path, text), home, skills):
+        text = _with(path, text, "skills", "external_dirs", skills)
+    return Edit(path, before, text)
+
+
+def disabling(home: Path) -> Edit:
+    """What `enabling` put there, taken out. Raises CortexError."""
+    path, before = _read(home)
+    text = before or ""
+    text = _without(path, text, "plugins", "enabled", lambda entry: entry == NAME)
+    skills = skills_folder(home)
+    if skills is not None:
+        text = _without(
+            path, text, "skills", "external_dirs",
+            lambda entry: _same_folder(home, entry, skills),
+        )  # fmt: skip
+    return Edit(path, before, text)
+
+
+def is_enabled(home: Path) -> bool | None:
+    """Whether config.yaml of `home` has the plugin on; None if it is not there or not readable."""
+    try:
+        path, text = _read(home)
+        settings = _parsed(path, text) if text is not None else None
+    except CortexError:
+        return None
+    if settings is None:
+        return None
+    on, off = (_entries(settings, "plugins", key) for key in ("enabled", "disabled"))
+    return NAME in on and NAME not in off
+
+
+def write(edit: Edit) -> Path | None:
+    """Replace the file at once, its rights kept. The copy of what it was; None without a file.
+
+    Raises CortexError if the file was changed since it was read.
+    """
+    place = Path(os.path.realpath(edit.path))  # a link stays one
+    place.parent.mkdir(parents=True, exist_ok=True)
+    if _text_of(place) != edit.before:
+        raise CortexError(f"{edit.path} was changed just now; nothing was written; try again")
+    backup = None
+    if edit.before is not None:
+        backup = _backup_name(edit.path)
+        shutil.copy2(place, backup)
+    handle, name = tempfile.mkstemp(prefix=".cortex-new-", dir=place.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(edit.after.encode("utf-8"))
+            file.flush()
+            os.fsync(file.fileno())
+        if edit.before is not None:
+            shutil.copymode(place, name)
+        os.replace(name, place)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+    sync_folder(place.parent)
+    return backup
+
+
+def _backup_name(path: Path) -> Path:
+    stem = f"{path.name}.cortex-backup-{time.strftime('%Y%m%dT%H%M%S')}"
+    backup, number = path.with_name(stem), 1
+    while os.path.lexists(backup):
+        number += 1
+        backup = path.with_name(f"{stem}-{number}")
+    return backup
+
+
+# Reading
+
+
+def _read(home: Path) -> tuple[Path, str | None]:
+    path = home / "config.yaml"
+    return path, _text_of(path)
+
+
+def _text_of(path: Path) -> str | None:
+    try:
+        return path.read_bytes().decode("utf-8")
+    except FileNotFoundError:
+        return None
+    except UnicodeDecodeError:
+        raise CortexError(f"{path} is not UTF-8; nothing was changed in it") from None
+    except OSError as error:
+        raise CortexError(f"{path} can't be read: {error.strerror}") from error
+
+
+def _parsed(path: Path, text: str) -> dict[str, Any]:
+    try:
+        settings = yaml.safe_load(text)
+    except (yaml.YAMLError, RecursionError) as error:
+        mark = getattr(error, "problem_mark", None)
+        place = f"line {mark.line + 1}: " if mark else ""
+        told = (getattr(error, "context", None), getattr(error, "problem", None))
+        problem = ", ".join(part for part in told if part) or "not YAML"
+        raise CortexError(
+            f"{path}: {place}{problem}; nothing was changed; mend it and run this again"
+        ) from None
+    if settings is None:
+        return {}
+    if not isinstance(settings, dict):
+        raise CortexError(f"{path} holds no settings by name; nothing was changed")
+    return settings
+
+
+def _entries(settings: dict[str, Any], section: str, key: str) -> list[Any]:
+    group = settings.get(section)
+    entries = group.get(key) if isinstance(group, dict) else None
+    if isinstance(entries, str):  # the host takes one folder without a list
+        return [entries]
+    return entries if isinstance(entries, list) else []
+
+
+def _lists_folder(settings: dict[str, Any], home: Path, folder: str) -> bool:
+    entries = _entries(settings, "skills", "external_dirs")
+    return any(_same_folder(home, entry, folder) for entry in entries)
+
+
+def _same_folder(home: Path, entry: object, folder: str) -> bool:
+    """Read as the host reads entries: expanded, and relative to its home."""
+    paths = [
+        os.path.realpath(home / os.path.expanduser(os.path.expandvars(str(text))))
+        for text in (entry, folder)
+    ]
+    return paths[0] == paths[1]
+
+
+# Editing. Each edit is of one list, `section: {key: [...]}`.
+
+
+def _with(path: Path, text: str, section: str, key: str, entry: str) -> str:
+    """`text` with `entry` in the list, which is made if it is not there."""
+    before = _parsed(path, text)
+    if entry in _entries(before, section, key):
+        return text
+    group = before.get(section)
+    group = {} if group is None else group
+    if not isinstance(group, dict) or not isinstance(group.get(key), (list, str, type(None))):
+        raise CortexError(_by_hand(path, section, key, entry))
+    # Copied no deeper: a value that an alias repeats elsewhere must not change there.
+    wanted = {**before, section: {**group, key: [*_entries(before, section, key), entry]}}
+    return _checked(path, _Editor(text).add(section, key, entry), wanted, section, key, entry)
+
+
+def _without(
+    path: Path, text: str, section: str, key: str, is_meant: Callable[[object], bool]
+) -> str:
+    """`text` with no such entry in the list."""
+    while True:
+        before = _parsed(path, text)
+        group = before.get(section)
+        entries = group.get(key) if isinstance(group, dict) else None
+        meant = [entry for entry in entries if is_meant(entry)] if isinstance(entries, list) else []
+        if not meant or not isinstance(group, dict) or not isinstance(entries, list):
+            return text
+        number = entries.index(meant[0])
+        rest = [*entries[:number], *entries[number + 1 :]]
+        wanted = {**before, section: {**group, key: rest}}
+        edited = _Editor(text).remove(section, key, number)
+        text = _checked(path, edited, wanted, section, key, str(meant[0]))
+
+
+def _checked(
+    path: Path, text: str | None, wanted: dict[str, Any], section: str, key: str, entry: str
+) -> str:
+    if text is not None:
+        try:
+            if yaml.safe_load(text) == wanted:
+                return text
+        except (yaml.YAMLError, RecursionError):
+            pass
+    raise CortexError(_by_hand(path, section, key, entry))
+
+
+def _by_hand(path: Path, section: str, key: str, entry: str) -> str:
+    return (
+        f"{path} is written in a way that can't be edited safely, so nothing was changed; "
+        f"edit {section}.{key} in it by hand (the entry is {entry})"
+    )
+
+
+class _Editor:
+    """Finds places in YAML text by the marks of its nodes. None: such a place was not found."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.line_end = "\r\n" if "\r\n" in text else "\n"
+        self.root: Any = yaml.compose(text, Loader=yaml.SafeLoader)
+
+    def add(self, section: str, key: str, entry: str) -> str | None:
+        if self.root is None:
+            return self._at_end([f"{section}:", f"  {key}:", f"    - {_plain(entry)}"])
+        group = _pair(self.root, section)
+        if group is None:
+            if self.root.flow_style:
+                return self._into_braces(self.root, section, {key: [entry]})
+            pad = " " * self.root.value[0][0].start_mark.column
+            return self._at_end(
+                [f"{pad}{section}:", f"{pad}  {key}:", f"{pad}    - {_plain(entry)}"]
+            )
+        name, value = group
+        if _is_null(value):
+            return self._instead_of_null(name, value, {key: [entry]})
+        if not isinstance(value, yaml.MappingNode):
+            return None
+        listed = _pair(value, key)
+        if listed is None:
+            if value.flow_style:
+                return self._into_braces(value, key, [entry])
+            pad = " " * value.value[0][0].start_mark.column
+            return self._below(name, [f"{pad}{key}:", f"{pad}  - {_plain(entry)}"])
+        name, items = listed
+        if _is_null(items):
+            return self._instead_of_null(name, items, [entry])
+        if isinstance(items, yaml.ScalarNode):
+            both = json.dumps([items.value, entry], ensure_ascii=False)
+            return self._cut(items.start_mark.index, items.end_mark.index, both)
+        if not isinstance(items, yaml.SequenceNode):
+            return None
+        if not items.flow_style:
+            dash = " " * items.start_mark.column + f"- {_plain(entry)}"
+            return self._line_at(self._end_of(items.value[-1]), [dash])
+        is_plain = _SIMPLE.fullmatch(entry) and not _looks_like_json(self.text, items)
+        quoted = entry if is_plain else json.dumps(entry, ensure_ascii=False)
+        if not items.value:
+            return self._cut(items.end_mark.index - 1, items.end_mark.index - 1, quoted)
+        at = items.value[-1].end_mark.index
+        return self._cut(at, at, self._comma(items, items.value[-1]) + quoted)
+
+    def remove(self, section: str, key: str, number: int) -> str | None:
+        group = _pair(self.root, section)
+        listed = _pair(group[1], key) if group else None
+        if listed is None or not isinstance(listed[1], yaml.SequenceNode):
+            return None
+        name, items = listed
+        item = items.value[number]
+        if items.flow_style:
+            start, end = item.start_mark.index, item.end_mark.index
+            if number > 0:
+                start = items.value[number - 1].end_mark.index
+            elif len(items.value) > 1:
+                end = items.value[1].start_mark.index
+            return self._cut(start, end, "")
+        start = self.text.rfind("\n", 0, item.start_mark.index) + 1
+        text = self._cut(start, self._end_of(item), "")
+        if len(items.value) == 1:  # or the list would become null
+            colon = text.find(":", name.end_mark.index)
+            text = f"{text[: colon + 1]} []{text[colon + 1 :]}"
+        return text
+
+    def _cut(self, start: int, end: int, text: str) -> str:
+        return self.text[:start] + text + self.text[end:]
+
+    def _at_end(self, lines: list[str]) -> str:
+        return self._line_at(len(self.text), lines)
+
+    def _below(self, name: yaml.Node, lines: list[str]) -> str:
+        return self._line_at(self._line_after(name.end_mark.index), lines)
+
+    def _line_at(self, at: int, lines: list[str]) -> str:
+        """Lines put where a line begins, or behind a last one that has no end."""
+        front = self.text[:at]
+        if front and not front.endswith("\n"):
+            front += self.line_end
+        return front + "".join(line + self.line_end for line in lines) + self.text[at:]
+
+    def _line_after(self, at: int) -> int:
+        end = self.text.find("\n", at)
+        return len(self.text) if end < 0 else end + 1
+
+    def _end_of(self, node: yaml.Node) -> int:
+        """Where the line behind the last thing in `node` begins."""
+        while isinstance(node, yaml.CollectionNode) and not node.flow_style and node.value:
+            last = node.value[-1]
+            node = last[1] if isinstance(node, yaml.MappingNode) else last
+        if isinstance(node, yaml.ScalarNode) and node.style in ("|", ">"):
+            return node.end_mark.index
+        return self._line_after(node.end_mark.index)
+
+    def _into_braces(self, group: yaml.MappingNode, name: str, value: object) -> str:
+        pair = f"{json.dumps(name)}: {json.dumps(value, ensure_ascii=False)}"
+        if not group.value:
+            return self._cut(group.end_mark.index - 1, group.end_mark.index - 1, pair)
+        at = group.value[-1][1].end_mark.index
+        return self._cut(at, at, self._comma(group, group.value[-1][0]) + pair)
+
+    def _comma(self, group: yaml.Node, last: yaml.Node) -> str:
+        """`, `, or a line of its own where each entry has one."""
+        if last.start_mark.line == group.start_mark.line:
+            return ", "
+        begin = self.text.rfind("\n", 0, last.start_mark.index) + 1
+        pad = self.text[begin : last.start_mark.index]
+        return f",{self.line_end}{pad}" if not pad.strip() else ", "
+
+    def _instead_of_null(self, name: yaml.Node, null: yaml.Node, value: object) -> str:
+        start, end = null.start_mark.index, null.end_mark.index
+        if start < end:  # `null` or `~` stands there
+            return self._cut(start, end, json.dumps(value, ensure_ascii=False))
+        pad = " " * (name.start_mark.column + 2)
+        if isinstance(value, dict):
+            ((key, entries),) = value.items()
+            lines = [f"{pad}{key}:", f"{pad}  - {_plain(entries[0])}"]
+        else:
+            assert isinstance(value, list)
+            lines = [f"{pad}- {_plain(value[0])}"]
+        return self._below(name, lines)
+
+
+def _pair(group: Any, name: str) -> tuple[yaml.Node, Any] | None:
+    """The last one with that name: it is the one that counts."""
+    if not isinstance(group, yaml.MappingNode):
+        return None
+    found = [pair for pair in group.value if pair[0].value == name]
+    return found[-1] if found else None
+
+
+def _is_null(node: yaml.Node) -> bool:
+    return isinstance(node, yaml.ScalarNode) and node.tag == "tag:yaml.org,2002:null"
+
+
+def _looks_like_json(text: str, items: yaml.SequenceNode) -> bool:
+    return bool(items.value) and text[items.value[0].start_mark.index] == '"'
+
+
+_SIMPLE = re.compile(r"[A-Za-z/][\w./-]*")  # means itself, wherever in YAML it stands
+
+
+def _plain(entry: str) -> str:
+    """As people would write it: quoted only where YAML wants it."""
+    written: str = yaml.safe_dump(entry, default_flow_style=True, allow_unicode=True, width=10**6)
+    return written.removesuffix("...\n").strip()

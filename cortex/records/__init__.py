@@ -1,0 +1,1 @@
+"""What Hermes itself wrote down: read, never touched."""

@@ -1,0 +1,159 @@
+"""Which blocks are in force, and what the rows say of each."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import CortexMaker
+from cortex.config.legacy import in_force
+from cortex.config.load import parse
+
+ROWS = (
+    "cache_warm",
+    "skill_bootstrap",
+    "static_file_bootstrap",
+    "recent_context",
+    "dynamic_context",
+    "legacy_context_injection",
+)
+
+
+def settings(tmp_path: Path, text: str) -> Any:
+    file = tmp_path / "config.yaml"
+    file.write_text(text, "utf-8")
+    return in_force(parse(file, {}))
+
+
+def rows_of(cortex_with: CortexMaker, text: str = "", **env: str) -> dict[str, dict[str, Any]]:
+    cortex = cortex_with({"a.md": "# A\n\nBees."}, text, build="dynamic" in text)
+    rows = cortex.lifecycle_rows({"HERMES_HOME": str(cortex.config.state / "home"), **env})
+    assert tuple(row["name"] for row in rows) == ROWS
+    assert all(row["effective"] == (row["skipped"] is None) for row in rows)
+    return {row["name"]: row for row in rows}
+
+
+def test_without_any_block_the_skill_alone_is_told_by_default(tmp_path: Path):
+    hooks, origin = settings(tmp_path, "vault: {path: v}")
+    assert origin == "semantic-default"
+    assert hooks.skill_context.enabled and not hooks.dynamic_context.enabled
+
+
+def test_the_old_block_alone_is_translated(tmp_path: Path):
+    hooks, origin = settings(
+        tmp_path,
+        "hooks: {context_injection: {enabled: true, budget: 700, query: bees, load_skill: true}}",
+    )
+    assert origin == "legacy"
+    assert hooks.skill_context.enabled and hooks.skill_context.when == "each_turn"
+    dynamic = hooks.dynamic_context
+    assert (dynamic.enabled, dynamic.budget, dynamic.query) == (True, 700, "bees")
+    assert not hooks.bootstrap_context.enabled and not hooks.recent_context.enabled
+
+
+def test_the_old_block_without_load_skill_tells_no_skill(tmp_path: Path):
+    hooks, _ = settings(tmp_path, "hooks: {context_injection: {enabled: true}}")
+    assert not hooks.skill_context.enabled
+
+
+def test_the_old_block_when_it_is_off_tells_nothing(tmp_path: Path):
+    hooks, origin = settings(tmp_path, "hooks: {context_injection: {enabled: false}}")
+    assert origin == "legacy"
+    assert not hooks.skill_context.enabled and not hooks.dynamic_context.enabled
+
+
+@pytest.mark.parametrize("block", ["skill_context", "bootstrap_context", "recent_context"])
+def test_one_of_the_blocks_of_today_is_enough_to_ignore_the_old_one(tmp_path: Path, block: str):
+    hooks, origin = settings(
+        tmp_path, f"hooks: {{context_injection: {{enabled: true}}, {block}: {{budget: 500}}}}"
+    )
+    assert origin == "semantic" and not hooks.dynamic_context.enabled
+
+
+def test_the_bare_name_of_the_old_block_says_nothing(tmp_path: Path):
+    assert settings(tmp_path, "hooks:\n  context_injection:\n")[1] == "semantic-default"
+
+
+def test_rows_by_default(cortex_with: CortexMaker):
+    rows = rows_of(cortex_with)
+    assert [name for name in ROWS if rows[name]["effective"]] == ["skill_bootstrap"]
+    skill = rows["skill_bootstrap"]
+    assert (skill["origin"], skill["timing"], skill["phase"]) == (
+        "semantic-default",
+        "each_turn",
+        "pre_llm_call",
+    )
+    assert skill["source"].endswith("cortex-vault/SKILL.md")
+    assert rows["cache_warm"]["skipped"] == "hooks.cache_warm.enabled is false"
+    assert rows["legacy_context_injection"]["origin"] == "legacy-absent"
+
+
+def test_rows_of_an_old_config(cortex_with: CortexMaker):
+    text = "hooks: {context_injection: {enabled: true, load_skill: true}}  # dynamic"
+    rows = rows_of(cortex_with, text)
+    old = rows["legacy_context_injection"]
+    assert (old["origin"], old["enabled"], old["effective"]) == ("legacy-active", True, True)
+    assert [name for name in ROWS if rows[name]["effective"]] == ["legacy_context_injection"]
+    assert rows["skill_bootstrap"]["skipped"] == "hooks.context_injection is in force"
+
+
+def test_rows_of_a_mixed_config(cortex_with: CortexMaker):
+    text = "hooks: {context_injection: {enabled: true}, dynamic_context: {enabled: true}}"
+    rows = rows_of(cortex_with, text)
+    assert rows["legacy_context_injection"]["origin"] == "legacy-ignored"
+    assert not rows["legacy_context_injection"]["effective"]
+    assert rows["dynamic_context"]["effective"] and rows["dynamic_context"]["origin"] == "semantic"
+
+
+def test_the_kill_switch_shows_in_every_row_of_a_turn(cortex_with: CortexMaker):
+    text = "hooks: {cache_warm: {enabled: true}, dynamic_context: {enabled: true}}"
+    rows = rows_of(cortex_with, text, HERMES_CORTEX_CONTEXT="off")
+    assert rows["cache_warm"]["effective"]
+    for name in ("skill_bootstrap", "dynamic_context"):
+        assert rows[name]["enabled"] and rows[name]["skipped"] == "HERMES_CORTEX_CONTEXT is off"
+
+
+@pytest.mark.parametrize(
+    ("text", "row", "reason"),
+    [
+        ("dynamic_context: {enabled: true, budget: 0}", "dynamic_context", "budget is 0"),
+        ("dynamic_context: {enabled: true, budget: 50}", "dynamic_context", "150 is the least"),
+        ("skill_context: {load_skill: false}", "skill_bootstrap", "load_skill is false"),
+        ("skill_context: {skill_path: ./no.md}", "skill_bootstrap", "no.md cannot be read"),
+        ("recent_context: {enabled: true}", "recent_context", "there is no "),
+        ("bootstrap_context: {enabled: true}", "static_file_bootstrap", "names no file"),
+        ("platforms: []", "skill_bootstrap", "hooks.platforms is empty"),
+    ],
+)
+def test_a_row_says_why_a_block_tells_nothing(
+    cortex_with: CortexMaker, text: str, row: str, reason: str
+):
+    found = rows_of(cortex_with, f"hooks: {{{text}}}")[row]
+    assert not found["effective"] and reason in found["skipped"]
+
+
+def test_without_an_index_the_vault_has_nothing_to_say(cortex_with: CortexMaker):
+    cortex = cortex_with({}, "hooks: {dynamic_context: {enabled: true}}", build=False)
+    row = {row["name"]: row for row in cortex.lifecycle_rows({})}["dynamic_context"]
+    assert row["enabled"] and row["skipped"] == "there is no index yet"
+
+
+def test_a_required_file_that_is_missing_is_named_with_its_block(
+    cortex_with: CortexMaker, tmp_path: Path
+):
+    (tmp_path / "soul.md").write_text("Be brief.", "utf-8")
+    text = (
+        "hooks:\n  bootstrap_context:\n    enabled: true\n    include_static_files:\n"
+        f"      - {{label: Soul, path: '{tmp_path}/soul.md'}}\n"
+        f"      - {{label: Gone, path: '{tmp_path}/gone.md', optional: OPTIONAL}}\n"
+    )
+    rows = rows_of(cortex_with, text.replace("OPTIONAL", "false"))
+    assert rows["static_file_bootstrap"]["skipped"] == (
+        f"the required file {tmp_path}/gone.md cannot be read"
+    )
+    assert rows["skill_bootstrap"]["effective"]
+    rows = rows_of(cortex_with, text.replace("OPTIONAL", "true"))
+    assert rows["static_file_bootstrap"]["effective"]
+    assert rows["static_file_bootstrap"]["payload"] == "Soul"

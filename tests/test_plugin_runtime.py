@@ -1,0 +1,328 @@
+"""What the host is given when it loads the plugin, and `hermes cortex …` through its parser."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib import import_module
+
+import pytest
+import yaml
+
+import cortex
+from cortex import cli, hooks, registration
+from cortex.plugin import SCHEMAS
+from host_driver import CHECKOUT, Ctx, host_parser, load
+
+# What may not be imported before a tool, a hook or a command needs it.
+HEAVY = {
+    *("chromadb", "comrak", "frontmatter", "networkx", "numpy", "onnxruntime", "rank_bm25"),
+    *("sentence_transformers", "Stemmer", "tantivy", "tokenizers", "torch", "tqdm", "yaml"),
+    *("asyncio", "concurrent", "http", "multiprocessing", "sqlite3", "urllib"),
+}
+
+
+@pytest.fixture
+def ctx(monkeypatch) -> Iterator[Ctx]:
+    """The plugin, registered under a module name that no other test uses."""
+    monkeypatch.delenv(registration.SPEAKS, raising=False)
+    ctx = Ctx()
+    load(ctx, name="tried")
+    yield ctx
+    for name in [name for name in sys.modules if name.startswith("hermes_plugins")]:
+        del sys.modules[name]
+    os.environ.pop(registration.SPEAKS, None)
+
+
+def test_the_host_gets_three_tools_the_hooks_and_the_command(ctx):
+    assert list(ctx.tools) == ["vault_search", "vault_read_note", "vault_build_context"]
+    assert {about["toolset"] for about in ctx.tools.values()} == {"cortex"}
+    assert list(ctx.hooks) == list(hooks.HOOKS)
+    assert list(ctx.commands) == ["cortex"]
+    for name, about in ctx.tools.items():
+        assert about["schema"]["name"] == name
+        assert about["schema"]["parameters"]["type"] == "object"
+
+
+def test_the_manifest_says_what_is_registered(ctx):
+    manifest = yaml.safe_load((CHECKOUT / "plugin.yaml").read_text("utf-8"))
+    assert manifest["name"] == "cortex"
+    assert manifest["kind"] == "standalone"
+    assert manifest["manifest_version"] == 1
+    assert manifest["version"] == cortex.__version__
+    assert manifest["provides_tools"] == list(ctx.tools)
+    assert manifest["provides_hooks"] == list(ctx.hooks)
+
+
+def test_the_host_does_not_take_the_plugin_for_a_memory_provider():
+    text = (CHECKOUT / "__init__.py").read_text("utf-8")
+    assert "MemoryProvider" not in text and "register_memory_provider" not in text
+
+
+def test_loading_the_plugin_imports_nothing_heavy_and_not_by_the_name_cortex(tmp_path):
+    done = subprocess.run(
+        [sys.executable, str(CHECKOUT / "tests" / "host_driver.py")],
+        cwd=tmp_path,
+        env={**os.environ, "HERMES_HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    told = json.loads(done.stdout)
+    assert told["tools"] == [schema["name"] for schema in SCHEMAS]
+    assert told["commands"] == ["cortex"]
+    loaded = {name.split(".")[0] for name in told["loaded"]}
+    assert loaded & HEAVY == set()
+    assert "cortex" not in loaded
+    assert "hermes_plugins.cortex.cortex.registration" in told["loaded"]
+
+
+@pytest.mark.parametrize("error", [RuntimeError("the host's own"), SystemExit(3)])
+def test_what_cannot_be_registered_is_logged_and_the_rest_is_there(error, monkeypatch, caplog):
+    class Refusing(Ctx):
+        def register_tool(self, name, **about):
+            raise error
+
+    monkeypatch.delenv(registration.SPEAKS, raising=False)
+    ctx = Refusing()
+    with caplog.at_level(logging.ERROR):
+        registration.register(ctx)
+    os.environ.pop(registration.SPEAKS, None)
+    assert ctx.tools == {}
+    assert list(ctx.hooks) == list(hooks.HOOKS) and list(ctx.commands) == ["cortex"]
+    assert "the tools of Cortex could not be registered" in caplog.text
+
+
+def test_a_host_with_none_of_the_methods_is_left_alone(caplog):
+    registration.register(object())
+    assert len([entry for entry in caplog.records if entry.exc_info]) == 3
+
+
+def test_shell_hooks_are_told_that_the_plugin_speaks_only_if_its_hooks_are_there(monkeypatch):
+    class WithoutHooks(Ctx):
+        def register_hook(self, name, callback):
+            raise RuntimeError
+
+    monkeypatch.delenv(registration.SPEAKS, raising=False)
+    registration.register(WithoutHooks())
+    assert registration.SPEAKS not in os.environ
+    registration.register(Ctx())
+    assert os.environ.pop(registration.SPEAKS) == "1"
+
+
+def test_a_second_registration_shares_what_the_first_one_keeps(ctx):
+    again = Ctx()
+    sys.modules["hermes_plugins.tried"].register(again)
+    first, second = (c.tools["vault_search"]["handler"].__self__ for c in (ctx, again))
+    assert first._runtime is second._runtime
+
+
+# hermes cortex …
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        [],
+        ["--help"],
+        ["--version"],
+        ["search", "--help"],
+        ["--config", "x y.yaml", "search", "a b", "--top-k", "3"],
+        ["search", "--", "--no", "-x", "--", "-1"],
+        ["--", "search"],
+        ["search", "", "-", "x=y", "--unknown", "-z"],
+        ["search", "-m", "word", "--model", "other", "-V"],
+        ["serch"],
+    ],
+)
+def test_the_words_behind_hermes_cortex_arrive_as_they_were_typed(words, ctx):
+    args = host_parser(ctx).parse_args(["-m", "opus", "cortex", *words])
+    assert args.cortex_arguments == words
+    assert (args.command, args.model, args.version) == ("cortex", "opus", False)
+    assert args.func is ctx.commands["cortex"]["handler_fn"]
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["version"], 0),
+        (["--help"], 0),
+        (["search", "--help"], 0),
+        (["serch", "x"], 2),
+        (["search", "--topk", "3", "x"], 2),
+        ([], 2),
+        (["search", "x"], 2),
+        (["config", "path"], 2),
+    ],
+)
+def test_hermes_cortex_prints_and_ends_as_cortex_does(
+    words, code, ctx, capsys, monkeypatch, tmp_path
+):
+    monkeypatch.setenv("HERMES_HOME", str(tmp_path))
+    monkeypatch.delenv("CORTEX_CONFIG", raising=False)
+    assert cli.main(words) == code
+    expected = capsys.readouterr()
+    args = host_parser(ctx).parse_args(["cortex", *words])
+    with pytest.raises(SystemExit) as end:
+        args.func(args)
+    assert end.value.code == code
+    assert capsys.readouterr() == expected
+    assert expected.out + expected.err != ""
+
+
+def test_ctrl_c_ends_with_130(ctx, monkeypatch, capsys):
+    def stopped(args):
+        raise KeyboardInterrupt
+
+    module = import_module("hermes_plugins.tried.cortex.cli.version")
+    monkeypatch.setattr(module, "run", stopped)
+    args = host_parser(ctx).parse_args(["cortex", "version"])
+    with pytest.raises(SystemExit) as end:
+        args.func(args)
+    assert end.value.code == 130
+    assert capsys.readouterr().err.startswith("cortex: stopped; ")
+
+
+def test_a_command_of_the_host_runs_hooks_by_hand_as_cortex_does(ctx, monkeypatch):
+    # `hermes cortex hook` is typed, or is itself the shell hook: nothing else speaks in it.
+    seen = []
+    module = import_module("hermes_plugins.tried.cortex.cli.version")
+    monkeypatch.setattr(module, "run", lambda args: seen.append(dict(os.environ)) or 0)
+    assert os.environ[registration.SPEAKS] == "1"
+    args = host_parser(ctx).parse_args(["cortex", "version"])
+    with pytest.raises(SystemExit):
+        args.func(args)
+    assert registration.SPEAKS not in seen[0]
+
+
+# The host takes these wherever they stand on its command line, or keeps words behind them.
+TAKEN = {"-p", "--profile", "-c", "--continue", "-r", "--resume", "--version", "-V"}
+TAKEN |= {"-z", "--oneshot", "--tui", "--cli", "--yolo", "--accept-hooks", "--safe-mode"}
+
+
+def every_parser() -> Iterator[tuple[str, argparse.ArgumentParser]]:
+    for name in cli.COMMANDS:
+        parser = cli._Parser(prog=f"cortex {name}")
+        import_module(f"cortex.cli.{name}").configure(parser)
+        waiting = [parser]
+        while waiting:
+            parser = waiting.pop()
+            yield name, parser
+            for action in parser._actions:
+                if isinstance(action, argparse._SubParsersAction):
+                    waiting += action.choices.values()
+
+
+def test_no_command_has_an_option_that_the_host_takes_for_itself():
+    parsers = list(every_parser())
+    assert {name for name, _ in parsers} == set(cli.COMMANDS)
+    options = {option for _, parser in parsers for option in parser._option_string_actions}
+    assert "--config" in options and "--top-k" in options
+    assert options & TAKEN == set()
+
+
+def test_the_hosts_parser_finds_none_of_our_options_ambiguous():
+    build = pytest.importorskip("hermes_cli._parser").build_top_level_parser
+    parser, subparsers, _ = build()
+    registration.keep_arguments(subparsers.add_parser("cortex"))
+    for name, ours in every_parser():
+        for option in ours._option_string_actions:
+            args = parser.parse_args(["cortex", name, option, "x"])
+            assert args.cortex_arguments == [name, option, "x"]
+
+
+# Without our packages
+
+
+@pytest.fixture
+def bare(tmp_path):
+    """Runs Python as if nothing but the standard library were installed."""
+    (tmp_path / "cortex").mkdir()
+    (tmp_path / "cortex" / "config.yaml").write_text("vault: {path: .}\n", "utf-8")
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-S", *arguments],
+            cwd=CHECKOUT,
+            env={"HERMES_HOME": str(tmp_path), "PATH": os.environ["PATH"], "PYTHONUTF8": "1"},
+            capture_output=True,
+            text=True,
+            stdin=subprocess.DEVNULL,
+        )
+
+    return run
+
+
+@pytest.mark.parametrize(
+    "words", [["--help"], ["version"], ["--version"], ["search", "--help"], ["install", "--help"]]
+)
+def test_help_and_version_need_no_package(words, bare):
+    done = bare("-m", "cortex", *words)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith(("usage: cortex", "cortex 0."))
+
+
+def test_where_the_config_is_needs_no_package(bare, tmp_path):
+    done = bare("-m", "cortex", "config", "path")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == f"{tmp_path / 'cortex' / 'config.yaml'}\n"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["index"],
+        ["embed"],
+        ["graph", "build"],
+        ["search", "bees"],
+        ["context", "bees"],
+        ["read", "bees"],
+        ["status"],
+        ["config", "show"],
+        ["model", "list"],
+        ["init", "--vault", "."],
+    ],
+)
+def test_a_command_that_lacks_a_package_says_in_one_line_what_installs_it(words, bare):
+    done = bare("-m", "cortex", *words)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "cortex: PyYAML is missing in this Python; run: hermes cortex install\n"
+
+
+def test_a_tool_that_lacks_a_package_says_what_installs_it_and_hooks_stay_silent(bare):
+    source = f"""
+import json, sys
+sys.path.insert(0, {str(CHECKOUT / "tests")!r})
+from host_driver import Ctx, load
+ctx = Ctx()
+load(ctx)
+answers = [ctx.call(name, {{"query": "bees", "note": "bees"}}) for name in ctx.tools]
+given = ctx.fire("pre_llm_call", session_id="s", platform="cli", user_message="hello",
+                 conversation_history=[], is_first_turn=True)
+print(json.dumps([answers, given]))
+"""
+    done = bare("-c", source)
+    assert done.returncode == 0, done.stderr
+    answers, given = json.loads(done.stdout)
+    assert given == []
+    for answer in answers:
+        assert answer["success"] is False
+        assert answer["error"].startswith("PyYAML is missing in ")
+        assert answer["error"].endswith("; run: hermes cortex install")
+
+
+def test_a_package_that_is_there_and_broken_is_no_bug_of_ours(bare, tmp_path):
+    (tmp_path / "yaml.py").write_text("import _yaml_of_another_python\n", "utf-8")
+    source = (
+        f"import sys; sys.path.insert(0, {str(tmp_path)!r}); from cortex.cli import main; "
+        "sys.exit(main(['status']))"
+    )
+    done = bare("-c", source)
+    assert done.returncode == 1
+    assert done.stderr.startswith("cortex: PyYAML ")
+    assert done.stderr.endswith("in this Python; run: hermes cortex install\n")

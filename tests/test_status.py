@@ -1,0 +1,508 @@
+"""`cortex status`: what is built, what lags behind, and what to run next."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from cortex.checks.freshness import Freshness, Recorded, compare
+from cortex.checks.status import next_commands
+from cortex.cli import main
+from cortex.config.render import commented
+from cortex.errors import CortexError
+from cortex.state import State
+from cortex.vault.scan import FoundNote, Scan
+
+NOTES = {
+    "bees.md": "# Bees\nThey dance for [[honey]] and [[wax]].",
+    "honey.md": "# Honey\nSweet.",
+    "old/box.md": "# Box\nEmpty.",
+}
+KEYS = [
+    "cortex",
+    "config",
+    "vault",
+    "state",
+    "model",
+    "model_served_by",
+    "model_available",
+    "notes",
+    "chunks",
+    "languages",
+    "vectors",
+    "vectors_model",
+    "graph",
+    "generation",
+    "generations",
+    "agree",
+    "freshness",
+    "runs",
+    "hook_lifecycle",
+    "problems",
+    "next",
+]
+REBUILD = ["cortex index", "cortex embed", "cortex graph build"]
+
+
+def test_a_vault_with_all_of_it_built_has_nothing_to_mend(cortex_with):
+    status = cortex_with(NOTES).status({})
+    assert list(status) == KEYS
+    assert (status["notes"], status["chunks"], status["vectors"]) == (3, 3, 3)
+    assert status["graph"] == {"nodes": 3, "edges": 1, "broken": 1}
+    index, vectors, graph = status["generations"].values()
+    assert index == {"generation": status["generation"], "built_from": None}
+    assert vectors["built_from"] == graph["built_from"] == status["generation"]
+    assert status["agree"] is True
+    assert status["freshness"] == {"current": True, "added": 0, "changed": 0, "removed": 0}
+    assert (status["problems"], status["next"]) == ([], [])
+
+
+def test_before_anything_is_built_the_status_says_what_to_run_and_writes_nothing(cortex_with):
+    cortex = cortex_with(NOTES, build=False)
+    status = cortex.status({})
+    assert status["problems"] == ["there is no index yet; run: cortex index"]
+    assert status["next"] == REBUILD
+    assert (status["notes"], status["graph"], status["freshness"]) == (0, None, None)
+    assert (status["agree"], status["runs"]) == (False, {})
+    assert sorted(os.listdir(cortex.config.state)) == ["config.yaml"]
+
+
+def test_each_step_that_is_missing_is_named(cortex_with):
+    cortex = cortex_with(NOTES, build=False)
+    cortex.index()
+    assert cortex.status({})["problems"] == [
+        "nothing has been embedded yet; run: cortex embed",
+        "there is no graph yet; run: cortex graph build",
+    ]
+    cortex.embed()
+    assert cortex.status({})["next"] == ["cortex graph build"]
+
+
+def test_what_was_built_from_an_older_index_lags_behind(cortex_with, tmp_path):
+    cortex = cortex_with(NOTES)
+    (tmp_path / "vault/wax.md").write_text("# Wax\nYellow.", "utf-8")
+    cortex.index()
+    status = cortex.status({})
+    assert status["agree"] is False
+    assert status["problems"] == [
+        "the vectors lag behind the index; run: cortex embed",
+        "the graph lags behind the index; run: cortex graph build",
+    ]
+    assert status["next"] == ["cortex embed", "cortex graph build"]
+
+
+# Freshness
+
+
+def test_notes_added_changed_and_removed_since_the_index_are_counted(cortex_with, tmp_path):
+    cortex = cortex_with(NOTES)
+    vault = tmp_path / "vault"
+    (vault / "wax.md").write_text("# Wax\nYellow.", "utf-8")
+    (vault / "honey.md").write_text("# Honey\nSweet, and brown.", "utf-8")
+    (vault / "old/box.md").unlink()
+    (vault / "picture.png").write_bytes(b"\x89PNG")  # no note
+    status = cortex.status({})
+    assert status["freshness"] == {"current": False, "added": 1, "changed": 1, "removed": 1}
+    assert status["problems"] == [
+        "the vault has changed since the index (1 added, 1 changed, 1 removed); run: cortex index"
+    ]
+    assert status["next"] == REBUILD
+    cortex.index()
+    assert cortex.status({})["freshness"]["current"] is True
+
+
+def test_a_note_that_was_only_touched_counts_as_changed_until_the_next_index(cortex_with, tmp_path):
+    cortex = cortex_with(NOTES)
+    os.utime(tmp_path / "vault/bees.md", (1, 1))
+    assert cortex.status({})["freshness"]["changed"] == 1
+    cortex.index()
+    assert cortex.status({})["freshness"]["changed"] == 0
+    assert cortex.status({})["problems"] == []  # the same texts: vectors and graph still hold
+
+
+def test_what_the_settings_exclude_is_not_in_the_vault(cortex_with, tmp_path):
+    vault = tmp_path / "vault"
+    cortex = cortex_with(NOTES, f"vault: {{path: '{vault}', exclude_folders: [old]}}")
+    (vault / "old/new.md").write_text("# New", "utf-8")
+    (vault / ".trash").mkdir()
+    (vault / ".trash/gone.md").write_text("# Gone", "utf-8")
+    assert cortex.status({})["freshness"]["current"] is True
+
+
+def test_a_file_that_is_no_text_is_not_new_for_ever(cortex_with, tmp_path):
+    cortex = cortex_with({**NOTES, "odd.md": "\0\1\2\0\3" * 50})
+    odd = tmp_path / "vault/odd.md"
+    assert cortex.status({})["freshness"]["current"] is True
+    odd.write_text("# Odd\nA text now.", "utf-8")
+    os.utime(odd, (4_000_000_000, 4_000_000_000))
+    assert cortex.status({})["freshness"]["added"] == 1
+
+
+def test_notes_in_a_folder_that_cannot_be_listed_are_not_removed():
+    recorded = Recorded(
+        {"a.md": (1, 5.0), "shut/b.md": (1, 5.0), "shut.md": (1, 5.0)}, frozenset(), 6.0
+    )
+    found = Scan([FoundNote("a.md", Path("a.md"), 1, 5.0)], unreadable=["shut"])
+    assert compare(recorded, found) == Freshness(removed=1)  # shut.md
+    assert compare(recorded, Scan(unreadable=[""])) == Freshness()
+
+
+# Runs
+
+
+def test_the_last_run_of_each_builder_is_told(cortex_with):
+    before = dt.datetime.now(dt.UTC).replace(microsecond=0)
+    runs = cortex_with(NOTES).status({})["runs"]
+    assert list(runs) == ["index", "vectors", "graph"]
+    for run in runs.values():
+        assert before <= dt.datetime.fromisoformat(run["started"]) <= dt.datetime.now(dt.UTC)
+        assert 0 <= run["seconds"] < 60
+        assert (run["outcome"], run["error"]) == ("done", None)
+
+
+def test_a_run_that_failed_or_was_stopped_is_told_with_its_error(tmp_path):
+    state = State(tmp_path)
+    with pytest.raises(CortexError), state.run("index"):
+        raise CortexError("the vault is away; mount it")
+    with pytest.raises(KeyboardInterrupt), state.run("vectors"):
+        raise KeyboardInterrupt
+    with pytest.raises(ZeroDivisionError), state.run("graph"):
+        raise ZeroDivisionError("text of a note")
+    told = {kind: (run["outcome"], run["error"]) for kind, run in state.runs().items()}
+    assert told == {
+        "index": ("failed", "the vault is away; mount it"),
+        "vectors": ("stopped", None),
+        "graph": ("failed", "ZeroDivisionError"),
+    }
+
+
+def test_a_run_is_noted_while_it_goes_on_and_called_killed_by_the_next_that_finds_it(tmp_path):
+    state = State(tmp_path)
+    with state.run("index", clock=lambda: 0.0):
+        assert state.runs()["index"] == {
+            "started": "1970-01-01T00:00:00+00:00",
+            "seconds": None,
+            "outcome": "running",
+            "error": None,
+        }
+        left = (tmp_path / "runs.json").read_bytes()
+    (tmp_path / "runs.json").write_bytes(left)  # as if the process had ended in it
+    with state.run("graph"):
+        assert state.runs()["index"]["outcome"] == "killed"
+    assert state.runs()["graph"]["outcome"] == "done"
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", '{"runs": 1}', '{"runs": {"index": []}}'])
+def test_broken_notes_of_runs_are_as_none_and_the_next_run_mends_them(cortex_with, text):
+    cortex = cortex_with(NOTES)
+    path = cortex.config.state / "runs.json"
+    path.write_text(text, "utf-8")
+    assert (cortex.status({})["runs"], cortex.status({})["problems"]) == ({}, [])
+    cortex.index()
+    assert list(cortex.status({})["runs"]) == ["index"]
+
+
+# What is wrong
+
+
+def test_a_damaged_artifact_is_named_and_rebuilt_first(cortex_with):
+    cortex = cortex_with(NOTES)
+    (cortex.state.stamp("index").folder / "notes.jsonl").write_bytes(b"{")
+    problem = cortex.status({})["problems"][0]
+    assert "notes.jsonl has 1 bytes, expected" in problem
+    assert problem.endswith("; run: cortex index --force")
+    assert cortex.status({})["next"] == ["cortex index --force", *REBUILD[1:]]
+
+
+@pytest.mark.parametrize("name", ["index", "vectors", "graph"])
+def test_a_damaged_stamp_is_a_problem_and_no_failure(cortex_with, name):
+    cortex = cortex_with(NOTES)
+    (cortex.config.state / f"{name}.json").write_text('{"generation": ', "utf-8")
+    problems = cortex.status({})["problems"]
+    assert [text for text in problems if f"{name}.json is damaged" in text] == problems
+
+
+def test_lost_vectors_and_a_lost_store_are_noticed(cortex_with):
+    cortex = cortex_with(NOTES)
+    stamp = cortex.state.stamp("vectors")
+    (cortex.config.state / stamp.values["cache"] / "vectors.f32").write_bytes(b"")
+    (cortex.config.state / "chroma/chroma.sqlite3").unlink()
+    lost, chroma = cortex.status({})["problems"]
+    assert lost.endswith("has lost vectors; run: cortex embed")
+    assert chroma.endswith("chroma is missing or damaged; run: cortex embed")
+
+
+def test_vectors_of_another_model_than_the_settings_name_are_noticed(cortex_with):
+    cortex_with(NOTES)
+    status = cortex_with({}, "embeddings: {model: some/other}", build=False).status({})
+    assert status["problems"] == [
+        "the vectors were built with hashing-64, config says some/other; run: cortex embed"
+    ]
+
+
+def test_a_model_that_is_not_here_comes_first_and_one_that_is_served_is_not_looked_for(cortex_with):
+    model = "sentence-transformers/all-MiniLM-L6-v2"
+    cortex = cortex_with(NOTES, f"embeddings: {{model: {model}}}", build=False)
+    status = cortex.status({})
+    assert status["problems"][0] == f"the model {model} is not here; run: cortex model fetch"
+    assert status["next"] == ["cortex model fetch", *REBUILD]
+    served = cortex_with(
+        NOTES,
+        f"embeddings: {{model: {model}, endpoint: {{url: 'https://host:8/v1?x=y'}}}}",
+        build=False,
+    )
+    status = served.status({})
+    assert (status["model_served_by"], status["model_available"]) == ("host:8", None)
+    assert status["problems"] == ["there is no index yet; run: cortex index"]
+
+
+def test_without_the_vault_no_command_is_proposed(cortex_with, tmp_path):
+    cortex = cortex_with(NOTES)
+    (tmp_path / "vault").rename(tmp_path / "away")
+    status = cortex.status({})
+    assert "is not a folder; set vault.path in" in status["problems"][0]
+    assert (status["freshness"], status["next"]) == (None, [])
+
+
+def test_a_required_file_that_is_missing_is_a_problem_and_an_optional_one_is_not(
+    cortex_with, tmp_path
+):
+    settings = """
+context_builder:
+  include_static_files:
+    - {label: Rules, path: RULES.md, optional: false}
+    - {label: Soul, path: SOUL.md}
+"""
+    cortex = cortex_with(NOTES, settings)
+    assert cortex.status({})["problems"] == [
+        f"the file {tmp_path}/state/RULES.md is required and cannot be read; put it there, "
+        "or set context_builder.include_static_files[0].optional to true"
+    ]
+    (tmp_path / "state/RULES.md").write_text("Be brief.", "utf-8")
+    assert cortex.status({})["problems"] == []
+
+
+def test_commands_are_proposed_once_and_in_an_order_in_which_they_work():
+    assert next_commands(
+        [
+            "x; run: cortex graph build",
+            "y; run: cortex embed",
+            "z; run: pip install 'some[thing]'",
+            "set a.b to true",
+        ]
+    ) == ["pip install 'some[thing]'", "cortex embed", "cortex graph build"]
+    assert next_commands(["x; run: cortex index", "y; run: cortex index --force"]) == [
+        "cortex index --force",
+        "cortex embed",
+        "cortex graph build",
+    ]
+    assert next_commands([]) == []
+
+
+# What hooks do under these settings
+
+BLOCKS = [
+    "cache_warm",
+    "skill_bootstrap",
+    "static_file_bootstrap",
+    "recent_context",
+    "dynamic_context",
+    "legacy_context_injection",
+]
+COLUMNS = [
+    *("phase", "name", "enabled", "effective", "timing", "origin"),
+    *("skipped", "source", "payload", "target"),
+]
+
+
+def test_each_block_of_the_hooks_has_a_row_of_the_same_columns(cortex_with):
+    rows = cortex_with(NOTES).status({})["hook_lifecycle"]
+    assert [row["name"] for row in rows] == BLOCKS
+    assert [list(row) for row in rows] == [COLUMNS] * 6
+    assert [row["origin"] for row in rows] == [*["semantic-default"] * 5, "legacy-absent"]
+    assert [row["name"] for row in rows if row["effective"]] == ["skill_bootstrap"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "origins"),
+    [
+        ("{context_injection: {enabled: true}}", {"legacy", "legacy-active"}),
+        (
+            "{context_injection: {enabled: true}, dynamic_context: {enabled: true}}",
+            {"semantic", "legacy-ignored"},
+        ),
+    ],
+)
+def test_the_rows_say_whether_the_older_form_counts(cortex_with, settings, origins):
+    rows = cortex_with(NOTES, f"hooks: {settings}").status({})["hook_lifecycle"]
+    assert {row["origin"] for row in rows[1:]} == origins
+
+
+def test_the_template_that_init_writes_leaves_the_defaults_and_the_older_form_in_force(
+    cortex_with, tmp_path
+):
+    vault = tmp_path / "vault"
+    template = commented(vault)
+    rows = cortex_with(NOTES, template, build=False).status({})["hook_lifecycle"]
+    assert {row["origin"] for row in rows} == {"semantic-default", "legacy-absent"}
+    older = re.sub(
+        r"(  context_injection:\n(?:    #.*\n)*?)    # enabled: false",
+        r"\1    enabled: true",
+        template,
+    )
+    assert older != template
+    rows = cortex_with(NOTES, older, build=False).status({})["hook_lifecycle"]
+    assert rows[-1]["origin"] == "legacy-active"
+
+
+def test_the_switch_of_the_environment_shows_in_the_rows_and_is_no_problem(cortex_with):
+    cortex = cortex_with(NOTES, "hooks: {dynamic_context: {enabled: true}}")
+    rows = {row["name"]: row for row in cortex.status({})["hook_lifecycle"]}
+    assert (rows["dynamic_context"]["enabled"], rows["dynamic_context"]["effective"]) == (
+        True,
+        True,
+    )
+    status = cortex.status({"HERMES_CORTEX_CONTEXT": "off"})
+    rows = {row["name"]: row for row in status["hook_lifecycle"]}
+    assert (rows["dynamic_context"]["enabled"], rows["dynamic_context"]["effective"]) == (
+        True,
+        False,
+    )
+    assert "HERMES_CORTEX_CONTEXT" in rows["dynamic_context"]["skipped"]
+    assert status["problems"] == []
+
+
+def test_a_required_bootstrap_file_that_is_missing_is_a_problem_and_stops_that_block_alone(
+    cortex_with, tmp_path
+):
+    settings = """
+hooks:
+  skill_context: {skill_path: ./OWN.md}
+  bootstrap_context:
+    enabled: true
+    include_static_files:
+      - {label: Soul, path: SOUL.md}
+      - {label: Rules, path: RULES.md, optional: false}
+"""
+    cortex = cortex_with(NOTES, settings)
+    (tmp_path / "state/SOUL.md").write_text("Kind.", "utf-8")
+    (tmp_path / "state/OWN.md").write_text("Search first.", "utf-8")
+    status = cortex.status({})
+    assert status["problems"] == [
+        f"the file {tmp_path}/state/RULES.md is required and cannot be read; put it there, "
+        "or set hooks.bootstrap_context.include_static_files[1].optional to true"
+    ]
+    effective = [row["name"] for row in status["hook_lifecycle"] if row["effective"]]
+    assert effective == ["skill_bootstrap"]
+    (tmp_path / "state/OWN.md").unlink()
+    (tmp_path / "state/RULES.md").write_text("Be brief.", "utf-8")
+    status = cortex.status({})
+    assert status["problems"] == [
+        f"the skill {tmp_path}/state/OWN.md cannot be read; mend hooks.skill_context.skill_path"
+    ]
+    effective = [row["name"] for row in status["hook_lifecycle"] if row["effective"]]
+    assert effective == ["static_file_bootstrap"]
+
+
+def test_status_and_config_show_print_the_rows(cortex_with, capsys, monkeypatch):
+    monkeypatch.delenv("HERMES_CORTEX_CONTEXT", raising=False)
+    config = str(cortex_with(NOTES, "hooks: {skill_context: {enabled: false}}").config.path)
+    main(["status", "--config", config])
+    shown = capsys.readouterr().out
+    assert re.search(
+        r"^  skill_bootstrap  +no  +no  +each_turn  +semantic\n    skill ", shown, re.M
+    )
+    assert "; skipped: hooks.skill_context.enabled is false\n" in shown
+    main(["config", "show", "--config", config])
+    shown = capsys.readouterr().out
+    assert yaml.safe_load(shown)["hooks"]["skill_context"]["enabled"] is False
+    comments = [line[2:] for line in shown.splitlines() if line.startswith("# ")][2:]
+    rows = yaml.safe_load("\n".join(comments))["hook_lifecycle"]
+    assert [row["name"] for row in rows] == BLOCKS
+    main(["config", "show", "--json", "--config", config])
+    document = json.loads(capsys.readouterr().out)
+    assert (document["hook_lifecycle"], list(rows[0])) == (rows, COLUMNS)
+
+
+# The command
+
+
+def test_the_command_ends_with_0_when_all_is_sound_and_1_when_there_is_something_to_mend(
+    cortex_with, tmp_path, capsys
+):
+    config = str(cortex_with(NOTES).config.path)
+    assert main(["status", "--config", config]) == 0
+    text = capsys.readouterr().out
+    assert "graph:     3 nodes, 1 edge, 1 broken link, of this index\n" in text
+    assert "freshness: the index is as new as the vault\n" in text
+    assert "to mend:" not in text and "next:" not in text
+    (tmp_path / "vault/honey.md").unlink()
+    assert main(["status", "--config", config]) == 1
+    assert capsys.readouterr().out.endswith(
+        "to mend:\n"
+        "- the vault has changed since the index (1 removed); run: cortex index\n"
+        "next:\n"
+        f"  cortex index --config {config}\n"
+        f"  cortex embed --config {config}\n"
+        f"  cortex graph build --config {config}\n"
+    )
+
+
+def test_the_command_ends_with_2_when_the_settings_are_wrong(tmp_path, capsys):
+    (tmp_path / "c.yaml").write_text("vualt: {}\n", "utf-8")
+    assert main(["status", "--config", str(tmp_path / "c.yaml")]) == 2
+    assert capsys.readouterr().out == ""
+
+
+def test_as_json_it_is_one_document_with_the_same_keys_whatever_is_built(
+    cortex_with, tmp_path, capsys
+):
+    config = str(cortex_with(NOTES, build=False).config.path)
+    for _ in range(2):
+        assert main(["status", "--json", "--config", config]) == 1
+        assert list(json.loads(capsys.readouterr().out)) == ["schema_version", *KEYS]
+        assert main(["index", "--config", config]) == 0
+        capsys.readouterr()
+
+
+HEAVY = {
+    *("chromadb", "comrak", "frontmatter", "networkx", "numpy", "onnxruntime", "rank_bm25"),
+    *("sentence_transformers", "Stemmer", "tantivy", "tokenizers", "torch", "filelock"),
+}
+RUN_AND_TELL = """
+import sys
+from cortex.cli import main
+code = main(sys.argv[1:])
+print(code, *sorted({name.split(".")[0] for name in sys.modules}))
+"""
+
+
+@pytest.mark.parametrize("arguments", [["status"], ["status", "--json"], ["config", "show"]])
+def test_looking_loads_nothing_heavy(cortex_with, tmp_path, arguments):
+    every_block = """
+hooks:
+  bootstrap_context: {enabled: true}
+  recent_context: {enabled: true}
+  dynamic_context: {enabled: true}
+"""
+    config = str(cortex_with(NOTES, every_block).config.path)
+    home = {"HOME": str(tmp_path), "HERMES_HOME": str(tmp_path / "h"), "PYTHONUTF8": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", RUN_AND_TELL, *arguments, "--config", config],
+        env={**os.environ, **home},
+        cwd=Path(__file__).resolve().parent.parent,
+        capture_output=True,
+        encoding="utf-8",
+    )
+    assert done.returncode == 0, done.stderr
+    code, *loaded = done.stdout.splitlines()[-1].split()
+    assert code in ("0", "1") and "yaml" in loaded
+    assert set(loaded) & HEAVY == set()
