@@ -23,7 +23,15 @@ fail() {
     exit "${2:-1}"
 }
 
-checkout=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
+# Of the user's shell: it would send `cd` elsewhere, or keep Python from looking in the checkout.
+unset CDPATH PYTHONSAFEPATH
+script=${BASH_SOURCE[0]}
+while [ -L "$script" ]; do # called by a link to it
+    target=$(readlink "$script")
+    case $target in /*) script=$target ;; *) script=$(dirname "$script")/$target ;; esac
+done
+checkout=$(cd "$(dirname "$script")" && pwd -P)
+HOME=${HOME:-$(cd ~ && pwd)}
 python=${HERMES_CORTEX_PYTHON:-}
 home=${HERMES_HOME:-}
 options=(--link)
@@ -31,11 +39,18 @@ while [ $# -gt 0 ]; do
     case $1 in
     --enable | --private | --dry-run) options+=("$1") ;;
     --uninstall) options+=("$1") ;;
-    --python=*) python=${1#*=} ;;
-    --home=*) home=${1#*=} ;;
+    --python=* | --home=*)
+        option=${1%%=*} path=${1#*=}
+        shift
+        set -- "$option" "$path" "$@"
+        continue
+        ;;
     --python | --home)
-        [ $# -gt 1 ] || fail "$1 wants a path; see: ./install.sh --help" 2
-        if [ "$1" = --python ]; then python=$2; else home=$2; fi
+        [ -n "${2:-}" ] || fail "$1 wants a path; see: ./install.sh --help" 2
+        path=$2
+        # The shell leaves it as it is in --home=~/x.
+        case $path in "~" | "~/"*) path=$HOME${path#"~"} ;; esac
+        if [ "$1" = --python ]; then python=$path; else home=$path; fi
         shift
         ;;
     -h | --help)
@@ -52,6 +67,13 @@ done
 has_host() {
     [ -x "$1" ] && (cd / && "$1" -c 'import importlib.metadata as m; m.version("hermes-agent")') \
         >/dev/null 2>&1
+}
+
+# What in a script may be a Python or a command `hermes`, first without blanks in the path.
+paths_in() {
+    local rest="/bin/(python[0-9.]*|hermes)"
+    LC_ALL=C head -c 4096 "$1" | tr -d '\000' | LC_ALL=C grep -Eao "/[^\"'\` ]+$rest" || true
+    LC_ALL=C head -c 4096 "$1" | tr -d '\000' | LC_ALL=C grep -Eao "/[^\"'\`]+$rest" || true
 }
 
 # The Python beside a command `hermes`, or the one that its script starts.
@@ -71,7 +93,7 @@ python_of() {
         if python_of "$line" $((depth + 1)); then return; fi
     fi
     # A script: its first line, or what a wrapper hands over to.
-    for word in $(head -c 4096 "$command" | tr -d '\000' | grep -Eo "/[^\"'\` ]+/bin/(python[0-9.]*|hermes)" || true); do
+    while IFS= read -r word; do
         case $word in
         */hermes) if [ "$word" != "$command" ] && python_of "$word" $((depth + 1)); then return; fi ;;
         *) if has_host "$word"; then
@@ -79,7 +101,7 @@ python_of() {
             return
         fi ;;
         esac
-    done
+    done < <(paths_in "$command")
     return 1
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import os
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -71,8 +72,9 @@ class Cortex:
         self._titles_of: tuple[str, dict[str, list[str]]] = ("", {})
         self._freshness_lock = threading.Lock()
         self._recorded: tuple[Path, Recorded] | None = None  # generation folder, what it remembers
-        # Of the last look at the vault: when (monotonic), how long it is good (s), what it found.
-        self._freshness: tuple[float, float, Freshness] | None = None
+        # Of the last look at the vault: against what generation's folder, when (monotonic), how
+        # long it is good (s), what it found.
+        self._freshness: tuple[Path, float, float, Freshness] | None = None
 
     @classmethod
     def open(
@@ -221,7 +223,7 @@ class Cortex:
         result = searcher.search(
             query, parsed, boosts=boosts, channels=channels, vector_wait_s=vector_wait_s
         )
-        return self._against_vault(result)
+        return self._against_vault(self._without_excluded(result))
 
     def build_context(
         self,
@@ -301,24 +303,27 @@ class Cortex:
         """The text of a note from the file itself: all of it, a section or a range of lines.
 
         ref: its path in the vault, with or without .md, or its name, title or alias, and after a
-        "#" a heading. lines: as the file counts them. At most
+        "#" a heading; [[brackets]] are taken off. lines: as the file counts them. At most
         `max_chars` characters, in whole lines where they fit; from_char: how many of the first
-        line were read before. Raises UsageError that names near
-        matches; hidden and excluded files and what lies outside the vault are not served.
+        line were read before. Raises UsageError that names near matches; hidden and excluded files
+        and what lies outside the vault are not served.
         """
         from .vault.reading import locate, read_part
 
         vault = require_vault(self.config)
         outside = self.config.vault.allow_symlinks_outside
         find = partial(locate, vault, self._rules(), titles=self._titles, follow_outside=outside)
+        inside = re.fullmatch(r"\s*\[\[(.*)\]\]\s*", ref)
+        wanted = inside[1].split("|")[0] if inside else ref
         try:
-            path = find(ref)
+            path = find(wanted)
         except UsageError:
-            name, mark, below = ref.strip().strip("[]").partition("#")
-            if heading is not None or not name or not mark:
+            name, _, below = wanted.partition("#")
+            if not name.strip() or not below.strip():
                 raise
             path = find(name)
-            heading = below.split("|")[0]
+            if heading is None and not below.startswith("^"):  # the mark of a block
+                heading = below
         return read_part(vault, path, heading, lines, max_chars, from_char)
 
     def warm(self) -> None:
@@ -334,28 +339,35 @@ class Cortex:
         """How far the index is behind the vault; None without an index or a vault.
 
         Looked at anew when the last look is more than `max_age_s` seconds old; None is so long
-        that looking takes but a small share of the time.
+        that looking takes but a small share of the time. While another thread looks, the last
+        look is good.
         """
         from .checks.freshness import compare, recorded
 
         stamp, vault = self.state.stamp("index"), self.config.vault.path
         if stamp is None or vault is None or not vault.is_dir():
             return None
-        with self._freshness_lock:
+        last = self._freshness
+        if not self._freshness_lock.acquire(blocking=last is None or last[0] != stamp.folder):
+            assert last is not None
+            return last[3]
+        try:
             if self._recorded is None or self._recorded[0] != stamp.folder:
                 self._recorded = (stamp.folder, recorded(stamp))
                 self._freshness = None
             last, began = self._freshness, time.monotonic()
-            if last is None or began - last[0] > (last[1] if max_age_s is None else max_age_s):
+            if last is None or began - last[1] > (last[2] if max_age_s is None else max_age_s):
                 outside = self.config.vault.allow_symlinks_outside
                 found = scan(vault, self._rules(), follow_outside=outside)
                 compared = compare(self._recorded[1], found)
                 good_s = (time.monotonic() - began) / FRESHNESS_SHARE
-                last = self._freshness = (began, good_s, compared)
-            return last[2]
+                last = self._freshness = (stamp.folder, began, good_s, compared)
+            return last[3]
+        finally:
+            self._freshness_lock.release()
 
     def properties(self) -> frozenset[str]:
-        """The names of all frontmatter properties in the index, casefolded.
+        """The names of all frontmatter properties in the index, casefolded; not of excluded notes.
 
         Raises CortexError without an index.
         """
@@ -467,7 +479,7 @@ class Cortex:
         stamp = self.state.stamp("index")
         if stamp is None:
             raise CortexError(NO_INDEX)
-        return Corpus(stamp)
+        return Corpus(stamp, self._rules().takes)
 
     def _embedder(self, model: str) -> Embedder:
         """One embedder a model and process: loading one costs half a second."""
@@ -626,6 +638,20 @@ class Cortex:
                 stamp.values["identity"],
             )
         return DenseRanker(vectors, store), embedder, warnings
+
+    def _without_excluded(self, result: SearchResult) -> SearchResult:
+        """Leave out what the settings exclude now, though it was indexed before."""
+        takes = self._rules().takes
+        hits: list[Hit] = []
+        for hit in result.hits:
+            if not takes(hit.chunk.note):
+                continue
+            notes = hit.trace.notes
+            if "linked_from" in notes and not takes(notes["linked_from"]):
+                notes = {k: v for k, v in notes.items() if k not in ("linked_from", "link_kind")}
+                hit = replace(hit, trace=replace(hit.trace, notes=notes))
+            hits.append(hit)
+        return replace(result, hits=tuple(hits))
 
     def _against_vault(self, result: SearchResult) -> SearchResult:
         """Leave out hits whose file is gone, and say where the index is older than the file."""

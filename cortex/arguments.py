@@ -15,8 +15,7 @@ from .text import brief
 if TYPE_CHECKING:
     from .types import Json
 
-MAX_TEXT_CHARS = 5000  # where a schema does not say
-MAX_OBJECT_CHARS = 20_000
+MAX_CHARS = 20_000  # of one argument; no maxLength says so, which llama.cpp cannot take
 
 _WHOLE = re.compile(r"[+-]?[0-9]{1,15}(?:\.0{1,15})?")
 _BOOLEANS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
@@ -37,23 +36,23 @@ def read_arguments(
     found: dict[str, Any] = {}
     said: dict[str, str] = {}
     for given, value in args.items():
-        name = _property(given, properties, synonyms)
+        name, given = _property(given, properties, synonyms), _name_told(given)
         if value is None:
             continue
         if name == "heading" and isinstance(value, (list, tuple)):
             value = _path(value)
         try:
-            read = _value(str(given), value, properties[name])
+            read = _value(given, value, properties[name])
         except UsageError as error:
             if name == "top_k" and "page" in properties:
                 raise UsageError(f"{error}; further hits are on the next page") from None
             raise
         if read is None:
-            said.setdefault(name, str(given))
+            said.setdefault(name, given)
             continue
         if name in found and found[name] != read:
             raise UsageError(f"{said[name]} and {given} mean the same; give one of them")
-        found[name], said[name] = read, str(given)
+        found[name], said[name] = read, given
     for name in parameters.get("required", ()):
         if name not in found:
             what = "is empty" if name in said else "is missing"
@@ -80,13 +79,15 @@ def _property(
 ) -> str:
     if given in properties:
         return str(given)
-    told = brief(str(given))
+    told = brief(_name_told(given))
     folded = told.strip().casefold().replace("-", "_")
     name = synonyms.get(folded, folded)
     if name in properties:
         return name
     near = difflib.get_close_matches(folded, properties, n=1)
-    meant = f"; did you mean {near[0]}?" if near else ""
+    meant = f"; did you mean {near[0]}?" if near else "."
+    if folded in properties.get("filters", {}).get("properties", ()):
+        meant = "; it belongs into filters."
     raise UsageError(f"no argument {told!r}{meant} There are {', '.join(properties)}")
 
 
@@ -96,7 +97,7 @@ def _value(given: str, value: Any, about: Mapping[str, Json]) -> Any:
     if kind == "string":
         return _text(given, value, about)
     if isinstance(value, str):
-        if len(value) > MAX_OBJECT_CHARS:
+        if len(value) > MAX_CHARS:
             raise UsageError(f"{given} is too long: {len(value):,} characters")
         if value.strip().casefold() in _NOTHING:
             return None
@@ -107,12 +108,13 @@ def _value(given: str, value: Any, about: Mapping[str, Json]) -> Any:
 
 def _text(given: str, value: Any, about: Mapping[str, Json]) -> str | None:
     if isinstance(value, (int, float)) and not isinstance(value, bool):
-        value = _number_told(value)
+        if _is_huge(value):
+            raise UsageError(f"{given} must be text, not a huge number")
+        value = str(value)
     if not isinstance(value, str):
         raise UsageError(f"{given} must be text, not {kind_of(value)}")
-    limit = about.get("maxLength", MAX_TEXT_CHARS)
-    if len(value) > limit:
-        raise UsageError(f"{given} has {len(value):,} characters; at most {limit:,} are taken")
+    if len(value) > MAX_CHARS:
+        raise UsageError(f"{given} has {len(value):,} characters; at most {MAX_CHARS:,} are taken")
     if not value.strip():
         return None
     if "enum" in about:
@@ -136,35 +138,48 @@ def _integer(given: str, value: Any, about: Mapping[str, Json]) -> int:
     low, high = about.get("minimum", -math.inf), about.get("maximum", math.inf)
     if not low <= number <= high:
         bounds = f"from {low} up" if high == math.inf else f"from {low} to {high:,}"
-        raise UsageError(f"{given} must be {bounds}, not {_number_told(number)}")
+        raise UsageError(f"{given} must be {bounds}, not {_name_told(number)}")
     return number
 
 
 def _boolean(given: str, value: Any) -> bool:
     if isinstance(value, bool):
         return value
-    read = _BOOLEANS.get(str(value).strip().casefold()) if isinstance(value, (str, int)) else None
+    told = _name_told(value).strip().casefold() if isinstance(value, (str, int)) else ""
+    read = _BOOLEANS.get(told)
     if read is None:
         told = brief(repr(value)) if isinstance(value, str) else kind_of(value)
         raise UsageError(f"{given} must be true or false, not {told}")
     return read
 
 
-def _object(given: str, value: Any) -> dict[str, Any]:
+def _object(given: str, value: Any) -> dict[str, Any] | None:
     if isinstance(value, str):
         try:
             value = json.loads(value)
         except (ValueError, RecursionError):
             raise UsageError(f"{given} must be an object; this text is no JSON") from None
+    if value is None or value == []:  # a model's way to say nothing
+        return None
     if not isinstance(value, Mapping):
         raise UsageError(f"{given} must be an object of field and value, not {kind_of(value)}")
     try:
         size = len(json.dumps(value, default=str))
     except (ValueError, TypeError, RecursionError):
         raise UsageError(f"{given} must be an object of field and value") from None
-    if size > MAX_OBJECT_CHARS:
-        raise UsageError(f"{given} is too long: {size:,} characters, at most {MAX_OBJECT_CHARS:,}")
-    return {str(key): inner for key, inner in value.items()}
+    if size > MAX_CHARS:
+        raise UsageError(f"{given} is too long: {size:,} characters, at most {MAX_CHARS:,}")
+    return {str(key): _unquoted(inner) for key, inner in value.items()}
+
+
+def _unquoted(value: Any) -> Any:
+    """The list that a text such as '["a", "b"]' is, as some models write one."""
+    if isinstance(value, str) and value.lstrip().startswith("["):
+        try:
+            return json.loads(value)
+        except (ValueError, RecursionError):
+            pass  # a link, as [[Note]] is one
+    return value
 
 
 def _path(parts: Sequence[object]) -> object:
@@ -173,7 +188,10 @@ def _path(parts: Sequence[object]) -> object:
     return " > ".join(texts) if len(texts) == len(parts) else parts
 
 
-def _number_told(number: int | float) -> str:
-    if isinstance(number, int) and number.bit_length() > 200:  # Python refuses to print more
-        return "a huge number"
-    return str(number)
+def _is_huge(value: object) -> bool:
+    """Whether a number is longer than any that is meant; Python refuses to print the longest."""
+    return isinstance(value, int) and value.bit_length() > 200
+
+
+def _name_told(given: object) -> str:
+    return "a huge number" if _is_huge(given) else str(given)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -35,12 +36,24 @@ def chosen(path: str | os.PathLike[str] | None, env: Mapping[str, str]) -> Path:
     """Where the config is, or would be: see find."""
     named = os.fspath(path) if path else env.get("CORTEX_CONFIG")
     if named:
-        return expand(named, Path.cwd(), env)
+        return expand(named, _working_folder(), env)
     return hermes_home(env) / "cortex" / "config.yaml"
 
 
 def hermes_home(env: Mapping[str, str]) -> Path:
-    return expand(env.get("HERMES_HOME") or "~/.hermes", Path.cwd(), env)
+    """Where the host has its own, by the same rules."""
+    named = env.get("HERMES_HOME", "").strip()
+    if not named and sys.platform == "win32":
+        local = env.get("LOCALAPPDATA", "").strip() or os.path.expanduser("~/AppData/Local")
+        return Path(local, "hermes")
+    return expand(named or "~/.hermes", _working_folder(), env)
+
+
+def _working_folder() -> Path:
+    try:
+        return Path.cwd()
+    except OSError:  # somebody has removed it, and no relative path leads anywhere
+        return Path(os.path.abspath(os.sep))
 
 
 def expand(text: str, base: Path, env: Mapping[str, str]) -> Path:

@@ -6,6 +6,7 @@ import functools
 import logging
 import os
 import threading
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -62,7 +63,8 @@ class Hooks:
     @_guarded
     def pre_llm_call(self, **kwargs: Any) -> dict[str, str] | None:
         """What to put behind the user's message."""
-        text = self._injector().context(kwargs)
+        began = time.monotonic()  # imports count too
+        text = self._injector().context(kwargs, began)
         return {"context": text} if text else None
 
     @_guarded
@@ -79,7 +81,7 @@ class Hooks:
         parent, child = kwargs.get("parent_session_id"), kwargs.get("child_session_id")
         self._runtime.note_child(str(parent or ""), str(child or ""))
 
-    def report(self, what: str, error: Exception) -> None:
+    def report(self, what: str, error: BaseException) -> None:
         """Log what went wrong; must not itself go wrong."""
         try:
             self._injector().report(what, error)

@@ -13,20 +13,26 @@ A subagent is who started it, a cron job who made it.
 
 from __future__ import annotations
 
+import functools
 import json
+import os
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 LOCAL = frozenset({"", "cli", "tui", "desktop", "local", "acp"})
 # Authenticated by a shared secret or not at all; who writes is never one the owner has paired.
-OPEN = frozenset({"webhook", "msgraph_webhook", "api_server", "homeassistant", "relay"})
+# What the host calls the sender there is a route, a topic or a bridge, and so the same for all.
+OPEN = frozenset(
+    {"webhook", "msgraph_webhook", "api_server", "homeassistant", "relay", "ntfy", "raft"}
+)
 UNKNOWN = "unknown"
 
 _ALLOWED_USERS = {"qqbot": "QQ_ALLOWED_USERS"}  # all others: <PLATFORM>_ALLOWED_USERS
+_ALLOW_FROM = ("allow_from", "allowFrom", "dm_allow_from")  # in the host's config.yaml
 _CRON_SESSION = re.compile(r"cron_(.+)_\d{8}_\d{6}")
 _DEEPEST = 20  # subagents below one another
 
@@ -88,9 +94,10 @@ def origin_of(session: Session, home: Path) -> Session:
 def is_paired(platform: str, sender: str, home: Path, env: Mapping[str, str]) -> bool:
     """Whether the owner has let `sender` in by name: by the host's pairing, or by an allow list.
 
-    Not those whom the host lets in because a whole chat, every bot or everybody (`*`) may write.
+    Not those whom the host lets in because a whole chat, every bot, a role or everybody (`*`) may
+    write.
     """
-    known = _approved(platform, home)
+    known = _approved(platform, home) | set(_allowed_by_config(platform, home))
     for name in (_allowed_users(platform), "GATEWAY_ALLOWED_USERS"):
         known |= {user.strip() for user in env.get(name, "").split(",")}
     known -= {"", "*"}
@@ -119,6 +126,46 @@ def _approved(platform: str, home: Path) -> set[str]:
     return found
 
 
+def _allowed_by_config(platform: str, home: Path) -> Iterator[str]:
+    """The users whom the host's own config.yaml allows by name, for direct messages.
+
+    Some platforms have no other list. Of groups it lists chats, or who may write in that one.
+    """
+    path = home / "config.yaml"
+    try:
+        status = os.stat(path)
+    except OSError:
+        return
+    config = _read_yaml(path, status.st_mtime_ns, status.st_size)
+    for place in ((), ("platforms",), ("gateway", "platforms")):
+        section = _below(config, *place, platform)
+        for mapping in (section, _below(section, "extra")):
+            for key in _ALLOW_FROM:
+                users = _below(mapping, key)
+                if isinstance(users, str):
+                    users = users.split(",")
+                for user in users if isinstance(users, list) else ():
+                    if isinstance(user, (str, int)) and not isinstance(user, bool):
+                        yield str(user).strip()
+
+
+def _below(value: object, *keys: str) -> Any:
+    for key in keys:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
+
+
+@functools.lru_cache(maxsize=16)
+def _read_yaml(path: Path, modified_ns: int, size: int) -> Any:
+    """What stands in a file of that time and size; None if it cannot be read."""
+    import yaml
+
+    try:
+        return yaml.load(path.read_bytes(), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    except (OSError, ValueError, yaml.YAMLError, RecursionError):
+        return None
+
+
 def _whatsapp_number(user: str) -> str:
     """The number in what the host calls a user, e.g. `+4915:47@s.whatsapp.net`."""
     return user.replace("+", "", 1).partition("@")[0].partition(":")[0]
@@ -145,7 +192,8 @@ def _maker(session: Session, home: Path) -> Session:
         origin = job.get("origin")
         if not isinstance(origin, dict):  # a remark, or nothing: made by `hermes cron create`
             return Session(session.id, "local")
-        return Session(session.id, str(origin["platform"]), str(origin.get("user_id") or ""))
+        platform = str(origin["platform"] or UNKNOWN)
+        return Session(session.id, platform, str(origin.get("user_id") or ""))
     except (OSError, ValueError, LookupError, TypeError, AttributeError, StopIteration):
         return unknown
     except RecursionError:  # nested deeper than Python reads

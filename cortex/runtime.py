@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import sys
 import threading
 from collections import OrderedDict
@@ -41,14 +42,15 @@ class Runtime:
         """The Hermes home of the profile that is asking; inside the host, the host says which."""
         constants = sys.modules.get("hermes_constants")
         if constants is not None and self._env is os.environ:
-            return Path(constants.get_hermes_home())
+            return Path(os.path.abspath(constants.get_hermes_home()))
         return hermes_home(self._env)
 
     def environment(self) -> dict[str, str]:
         """The environment as it counts for the profile that is asking.
 
-        CORTEX_CONFIG and the lists of users who may write are those of the process's own profile.
-        One that the host serves beside it has its own: the host keeps what stands in its .env.
+        CORTEX_CONFIG, the lists of users who may write and the keys of services are those of the
+        process's own profile. One that the host serves beside it has its own: the host keeps what
+        stands in its .env.
         """
         home = self.home()
         env = dict(self._env)
@@ -116,11 +118,13 @@ class Runtime:
         host, and in a process that serves nobody else. Else it is unknown.
         """
         known = self._sessions.get(session_id) if session_id else None
-        if known is not None and known.platform in INNER:
-            return known
         told = self._told_by_the_host()
         if told is not None:
-            return Session(session_id, *told)
+            # Also for a subagent: of its thread the host says who began it all. For a cron job it
+            # names nobody, so whoever calls a session of his by the id of one is not that job.
+            is_inner = known is not None and known.platform == "subagent"
+            origin = Session("" if is_inner else session_id, *told)
+            return Session(session_id, "subagent", parent=origin) if is_inner else origin
         return known or Session(session_id, self._unnamed() or "local")
 
     def _told_by_the_host(self) -> tuple[str, str] | None:
@@ -150,8 +154,13 @@ class Runtime:
 INNER = frozenset({"subagent", "cron"})  # started by another session, which is what counts
 
 
+_OF_ONE_PROFILE = re.compile(
+    r"CORTEX_CONFIG|.*_(?:ALLOWED_USERS|ALLOW_ALL_USERS|KEY|TOKEN|SECRET|PASSWORD)", re.IGNORECASE
+)
+
+
 def _is_of_one_profile(name: str) -> bool:
-    return name == "CORTEX_CONFIG" or name.endswith(("_ALLOWED_USERS", "_ALLOW_ALL_USERS"))
+    return _OF_ONE_PROFILE.fullmatch(name) is not None
 
 
 def _signature(path: Path) -> tuple[int, ...]:

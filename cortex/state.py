@@ -12,6 +12,7 @@ import contextlib
 import datetime as dt
 import io
 import json
+import math
 import os
 import re
 import shutil
@@ -25,7 +26,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .errors import Busy, CortexError, Damaged
-from .files import sync_folder, write_json
+from .files import dumps, sync_folder, write_json
 from .types import Json
 
 if TYPE_CHECKING:
@@ -45,6 +46,10 @@ LOCK_WAIT_S = 60.0
 RUNS = "runs.json"
 _ERROR_CHARS = 300
 _GENERATION = re.compile(rf"(?:{'|'.join(REMEDY)})-[0-9a-f]{{12}}")
+
+
+class Unreadable(Damaged):
+    """An artifact that the system does not let us read. No rebuild mends it: names no command."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,27 +72,43 @@ class Stamp:
         expected = self.values["files"].get(name)
         try:
             size = path.stat().st_size
-        except OSError:
+        except (FileNotFoundError, NotADirectoryError):
             size = None
+        except OSError as error:
+            raise _unreadable(path, error) from None
         if expected is None or size != expected:
             what = "is missing" if size is None else f"has {size} bytes, expected {expected}"
             raise Damaged(f"{path} {what}; run: {REMEDY[self.kind]}")
         return path
 
     def check(self) -> None:
-        """Raises Damaged if a file is missing or of another size than was stamped."""
+        """Raises Damaged if a file is missing, or not of the size or sum that was stamped.
+
+        Only arrays, which are small, have a sum.
+        """
         for name in self.values["files"]:
-            self.file(name)
+            if name in self.values["sums"]:
+                self._summed(name)
+            else:
+                self.file(name)
 
     def array(self, name: str) -> NDArray[Any]:
         """An array of this generation, checked against the sum that was stamped."""
-        data = self.file(name).read_bytes()
-        if zlib.crc32(data) != self.values["sums"].get(name):
-            raise Damaged(f"{self.folder / name} is damaged; run: {REMEDY[self.kind]}")
+        data = self._summed(name)
         import numpy as np
 
         array: NDArray[Any] = np.load(io.BytesIO(data))
         return array
+
+    def _summed(self, name: str) -> bytes:
+        path = self.file(name)
+        try:
+            data = path.read_bytes()
+        except PermissionError as error:
+            raise _unreadable(path, error) from None
+        if zlib.crc32(data) != self.values["sums"].get(name):
+            raise Damaged(f"{path} is damaged; run: {REMEDY[self.kind]}")
+        return data
 
 
 class State:
@@ -145,7 +166,8 @@ class State:
                 told["outcome"] = "stopped" if is_stop else "failed"
                 known = isinstance(error, (CortexError, OSError))
                 told["error"] = None if is_stop else str(error) if known else type(error).__name__
-                told["error"] = told["error"] and told["error"][:_ERROR_CHARS]
+                # A byte of a name that is not UTF-8 would not be written.
+                told["error"] = told["error"] and _encodable(told["error"][:_ERROR_CHARS])
                 raise
             finally:
                 told["seconds"] = round(time.monotonic() - began, 3)
@@ -157,19 +179,21 @@ class State:
         What is missing or unreadable is left out: nothing depends on it.
         """
         found: Json = None
-        with contextlib.suppress(OSError, ValueError):
+        with contextlib.suppress(OSError, ValueError, RecursionError):
             found = json.loads((self.root / RUNS).read_bytes())
         runs: dict[str, dict[str, Json]] = {}
         for kind in REMEDY:
-            with contextlib.suppress(KeyError, TypeError, ValueError):
+            with contextlib.suppress(KeyError, TypeError, ValueError, OverflowError, OSError):
                 run = found["runs"][kind]
-                dt.datetime.fromisoformat(run["started"])
-                runs[kind] = {
-                    "started": run["started"],
-                    "seconds": None if run["seconds"] is None else float(run["seconds"]),
-                    "outcome": str(run["outcome"]),
-                    "error": None if run["error"] is None else str(run["error"]),
-                }
+                dt.datetime.fromisoformat(run["started"]).astimezone()
+                seconds, error = run["seconds"], run["error"]
+                if seconds is None or math.isfinite(seconds):
+                    runs[kind] = {
+                        "started": run["started"],
+                        "seconds": None if seconds is None else float(seconds),
+                        "outcome": _encodable(str(run["outcome"])),
+                        "error": None if error is None else _encodable(str(error)[:_ERROR_CHARS]),
+                    }
         return runs
 
     def _note_run(self, kind: str, told: Mapping[str, Json]) -> None:
@@ -177,20 +201,28 @@ class State:
         for other in runs.values():
             if other["outcome"] == "running":  # and yet we hold the lock
                 other["outcome"] = "killed"
+        # Replaced, and not synced: nothing depends on it, and many a run has little to do.
+        staged = self.root / f".new-{RUNS}"
+        text = dumps({"schema_version": 1, "runs": {**runs, kind: dict(told)}})
         with contextlib.suppress(OSError):  # a full disk is told by what failed on it
-            write_json(self.root / RUNS, {"schema_version": 1, "runs": {**runs, kind: dict(told)}})
+            staged.write_text(f"{text}\n", "utf-8")
+            os.replace(staged, self.root / RUNS)
 
     def stamp(self, kind: str) -> Stamp | None:
         """The current generation of a kind, None if nothing was built. Raises Damaged."""
         path = self.root / f"{kind}.json"
         try:
             values = json.loads(path.read_bytes())
-            for key in ("files", "sums", *REQUIRED[kind]):
+            for key in ("files", "sums"):
+                values[key].items()
+            for key in REQUIRED[kind]:
                 values[key]
             return Stamp(kind, values["generation"], self.root / values["folder"], values)
         except FileNotFoundError:
             return None
-        except (ValueError, KeyError, TypeError):
+        except OSError as error:
+            raise _unreadable(path, error) from None
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             raise Damaged(f"{path} is damaged; run: {REMEDY[kind]}") from None
 
     def new_folder(self, kind: str) -> Path:
@@ -209,7 +241,9 @@ class State:
     ) -> Stamp:
         """Switch readers to `folder`, whose plain files are complete; only under the lock."""
         files = {
-            entry.name: entry.stat().st_size for entry in os.scandir(folder) if entry.is_file()
+            path.relative_to(folder).as_posix(): path.stat().st_size
+            for path in folder.rglob("*")
+            if path.is_file() and path.suffix != ".lock"
         }
         for name in files:
             handle = os.open(folder / name, os.O_RDONLY)
@@ -252,12 +286,15 @@ class State:
     def _sweep(self) -> None:
         """Remove what killed runs left, and generations no pointer names any more.
 
-        A reader that still has one of those open keeps its files until it lets go.
+        A reader that still has one of those open keeps its files until it lets go. While a pointer
+        may not be read, nobody knows what it names, and all stays.
         """
         keep = set()
         for kind in REMEDY:
             try:
                 stamp = self.stamp(kind)
+            except Unreadable:
+                return
             except Damaged:
                 continue
             if stamp is not None:
@@ -270,3 +307,11 @@ class State:
         for leftover in self.root.glob(".new-*"):
             if leftover.is_file():
                 leftover.unlink(missing_ok=True)
+
+
+def _unreadable(path: Path, error: OSError) -> Unreadable:
+    return Unreadable(f"{path} cannot be read ({error.strerror or error}); mend that first")
+
+
+def _encodable(text: str) -> str:
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")

@@ -160,6 +160,29 @@ def test_freshness_counts_what_changed_and_looks_again_after_a_while(
     assert cortex.freshness() is None
 
 
+def test_while_one_thread_looks_at_the_vault_others_get_the_last_look(
+    cortex_with: CortexMaker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cortex = cortex_with(NOTES)
+    first = cortex.freshness()
+    looking, go_on = threading.Event(), threading.Event()
+    scan = app.scan
+
+    def slow(*args: Any, **options: Any) -> Any:
+        looking.set()
+        assert go_on.wait(30)
+        return scan(*args, **options)
+
+    monkeypatch.setattr(app, "scan", slow)
+    thread = threading.Thread(target=cortex.freshness, args=(0,))
+    thread.start()
+    assert looking.wait(30)
+    assert cortex.freshness(0) is first
+    go_on.set()
+    thread.join(30)
+    assert cortex.freshness() is not first
+
+
 def test_there_is_no_freshness_without_an_index(cortex_with: CortexMaker) -> None:
     assert cortex_with(NOTES, build=False).freshness() is None
 

@@ -156,3 +156,19 @@ def test_the_skill_alone_needs_nothing_heavy(cortex_with: CortexMaker):
     )
     answer, heavy = done.stdout.splitlines()
     assert "vault_search" in json.loads(answer)["context"] and heavy == "[]", done.stderr
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a shell of a POSIX system closes the streams")
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "<&- >&- 2>&-"])
+def test_a_stream_that_is_closed_stops_nothing(boat: Path, closed: str):
+    command = f"{sys.executable} -m cortex hook pre_llm_call {closed}"
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("HERMES", "CORTEX"))}
+    done = subprocess.run(
+        ["sh", "-c", command],
+        input=json.dumps(payload("mooring lines")).encode(),
+        capture_output=True,
+        cwd=CHECKOUT,
+        env={**env, "CORTEX_CONFIG": str(boat), "HERMES_HOME": "/nonexistent"},
+        timeout=30,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")

@@ -391,6 +391,28 @@ def test_recent_topics_are_told_in_the_first_turn_alone(hooks_over: HooksMaker, 
     assert chat.say("And?") is None
 
 
+def test_topics_of_another_profile_in_the_same_database_are_not_told(
+    hooks_over: HooksMaker, tmp_path: Path
+):
+    # A gateway that serves several profiles keeps their sessions in one database.
+    hooks = hooks_over(BOAT, RECENT)
+    recent_database(tmp_path / "home", [("Roof", "cli"), ("Payroll", "cli"), ("Boat", "cli")])
+    with sqlite3.connect(tmp_path / "home" / "state.db") as connection:
+        connection.execute("ALTER TABLE sessions ADD COLUMN profile_name TEXT")
+        connection.execute("UPDATE sessions SET profile_name = 'work' WHERE title = 'Payroll'")
+        connection.execute("UPDATE sessions SET profile_name = 'default' WHERE title = 'Boat'")
+    connection.close()
+    told = Conversation(hooks).say(QUESTION) or ""
+    assert "Roof" in told and "Boat" in told and "Payroll" not in told
+    home = tmp_path / "profiles" / "work"
+    home.mkdir(parents=True)
+    (tmp_path / "home" / "state.db").rename(home / "state.db")
+    config = str(tmp_path / "state" / "config.yaml")
+    hooks = Hooks(Runtime({"CORTEX_CONFIG": config, "HERMES_HOME": str(home)}))
+    told = Conversation(hooks).say(QUESTION) or ""
+    assert "Payroll" in told and "Boat" not in told
+
+
 def test_a_title_is_data_on_one_line(hooks_over: HooksMaker, tmp_path: Path):
     chat = Conversation(hooks_over(BOAT, RECENT))
     key = "sk-" + "a1B2" * 8
@@ -433,7 +455,7 @@ def test_each_block_stays_within_its_budget_with_all_its_marks(
 ):
     long = "".join(f"## Part {n}\n\nThe mooring lines of boat {n}.\n\n" for n in range(300))
     entries = "      - {{label: Soul, path: '{soul}'}}\n"
-    for budget in (160, 200, 500, 1000):
+    for budget in (200, 250, 500, 1000):
         settings = bootstrap(tmp_path, entries, budget=budget, soul=long)
         told = Conversation(hooks_over({"boat.md": long}, settings)).say(QUESTION)
         assert told is not None and estimate_tokens(told) <= budget
@@ -637,3 +659,154 @@ def test_what_a_user_pastes_is_not_taken_for_what_was_told(hooks_over: HooksMake
         {"role": "assistant", "content": told},
     ]
     assert chat.say("And?") == told
+
+
+# Histories as the host keeps them
+
+
+def turn(content: object, sent: str | None = None) -> dict[str, Any]:
+    message = {"role": "user", "content": content}
+    return message if sent is None else {**message, "api_content": sent}
+
+
+def test_what_others_wrote_in_a_group_is_not_taken_for_what_was_told(hooks_over: HooksMaker):
+    # The host sends what it observed in front of the message, and keeps the message alone.
+    chat = Conversation(hooks_over(BOAT))
+    frame = Conversation(chat.hooks, "s2").say("?")
+    observed = f"[Observed]\n? Bob:\n{frame}\n\n[Current]\n?"
+    chat.history = [turn("?", observed), {"role": "assistant", "content": "Yes."}]
+    assert chat.say("And?") == frame
+    chat.history = [turn("?", f"{observed}\n\n{frame}"), {"role": "assistant", "content": "Yes."}]
+    assert chat.say("And?") is None
+
+
+def test_other_plugins_text_around_ours_changes_nothing(hooks_over: HooksMaker):
+    chat = Conversation(hooks_over(BOAT))
+    frame = Conversation(chat.hooks, "s2").say(QUESTION)
+    memory = "<memory-context>\nThe user likes boats.\n</memory-context>"
+    sent = f"{QUESTION}\n\n{memory}\n\nanother plugin\n\n{frame}\n\nThe voice channel changed."
+    chat.history = [turn(QUESTION, sent), {"role": "assistant", "content": "Weekly."}]
+    assert chat.say("And?") is None
+
+
+def test_what_the_host_does_not_replay_is_told_again(hooks_over: HooksMaker):
+    # Turns of a mixture of agents, messages that the gateway rewrote, and clients that send their
+    # own history: the message comes back without what was put behind it.
+    chat = Conversation(hooks_over(BOAT))
+    told = chat.say(QUESTION)
+    del chat.history[0]["api_content"]
+    assert told is not None and chat.say("And?") == told
+
+
+def test_a_picture_that_became_text_in_the_database_could_carry_nothing(hooks_over: HooksMaker):
+    chat = Conversation(hooks_over(BOAT, "hooks: {skill_context: {when: first_turn}}"))
+    chat.history = [turn("Look\n[screenshot]"), {"role": "assistant", "content": "A boat."}]
+    assert chat.say("What do you see?") is not None
+
+
+def test_all_blocks_have_room_beside_one_another_in_a_first_turn(
+    hooks_over: HooksMaker, tmp_path: Path
+):
+    entries = "      - {{label: Soul, path: '{soul}'}}\n"
+    prose = "The mooring lines and ropes of the boat want care in spring. " * 200
+    settings = bootstrap(tmp_path, entries, budget=1000, soul=prose).replace(
+        "skill_context: {enabled: false}",
+        "recent_context: {enabled: true}\n  dynamic_context: {enabled: true, budget: 3000}",
+    )
+    notes = {
+        f"boat{n}.md": f"# Boat {n}\n\n{'mooring lines and ropes. ' * 60}{n}" for n in range(9)
+    }
+    hooks = hooks_over(notes, settings)
+    recent_database(tmp_path / "home", [("Roof", "cli")])
+    told = Conversation(hooks).say("mooring lines and ropes")
+    assert told is not None and len(told) <= 9_500
+    assert list(shown(told)) == [
+        *("skill_context", "bootstrap_context", "recent_context", "dynamic_context")
+    ]
+
+
+def test_a_process_just_begun_tells_what_words_find_when_the_rest_is_late(
+    hooks_over: HooksMaker, monkeypatch: pytest.MonkeyPatch
+):
+    search, release = Cortex.search, threading.Event()
+
+    def slow(self: Cortex, text: str, **options: Any) -> Any:
+        if options.get("channels") is None:
+            release.wait(60)
+        else:
+            time.sleep(0.15)
+        return search(self, text, **options)
+
+    monkeypatch.setattr(Cortex, "search", slow)
+    chat = Conversation(hooks_over(BOAT, DYNAMIC.replace("{skill", "{deadline_ms: 1000, skill")))
+    began = time.monotonic()
+    told = chat.say(QUESTION)
+    assert time.monotonic() - began < 1.1
+    release.set()
+    assert told is not None and "boat.md" in told
+
+
+def test_a_search_that_hangs_in_one_session_does_not_stop_the_others(
+    hooks_over: HooksMaker, monkeypatch: pytest.MonkeyPatch
+):
+    search, release = Cortex.search, threading.Event()
+
+    def hang(self: Cortex, text: str, **options: Any) -> Any:
+        if text.startswith("hang"):
+            release.wait(60)
+        return search(self, text, **options)
+
+    monkeypatch.setattr(Cortex, "search", hang)
+    hooks = hooks_over(BOAT, DYNAMIC)
+    assert Conversation(hooks, "s1").say("hang on, mooring lines") is None
+    told = Conversation(hooks, "s2").say(QUESTION)
+    release.set()
+    assert told is not None and "boat.md" in told
+
+
+def test_what_is_thrown_in_a_search_is_logged_whatever_it_is(
+    hooks_over: HooksMaker,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    capfd: pytest.CaptureFixture[str],
+):
+    class PanicException(BaseException):
+        """As native libraries throw."""
+
+    def panic(self: Cortex, text: str, **options: Any) -> Any:
+        raise PanicException(text)
+
+    monkeypatch.setattr(Cortex, "search", panic)
+    chat = Conversation(hooks_over(BOAT, DYNAMIC))
+    assert chat.say(QUESTION) is None and chat.say(QUESTION) is None
+    assert caplog.text.count("dynamic_context failed with PanicException") == 1
+    assert QUESTION not in caplog.text and capfd.readouterr() == ("", "")
+
+
+def test_settings_that_hang_cost_no_more_than_they_allowed_when_last_read(
+    hooks_over: HooksMaker, monkeypatch: pytest.MonkeyPatch
+):
+    hooks, release = hooks_over(BOAT, "hooks: {deadline_ms: 900}"), threading.Event()
+    assert Conversation(hooks).say(QUESTION) is not None
+    monkeypatch.setattr(Runtime, "cortex", lambda self: release.wait(60))
+    began = time.monotonic()
+    assert Conversation(hooks).say(QUESTION) is None
+    assert time.monotonic() - began < 1
+    began = time.monotonic()
+    assert Conversation(hooks).say(QUESTION) is None  # it still hangs: not even asked
+    assert time.monotonic() - began < 0.5
+    release.set()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there are no such pipes")
+def test_a_config_that_is_a_pipe_costs_the_deadline(hooks_over: HooksMaker, tmp_path: Path):
+    hooks, config = hooks_over(BOAT), tmp_path / "state" / "config.yaml"
+    config.unlink()
+    os.mkfifo(config)
+    began = time.monotonic()
+    assert Conversation(hooks).say(QUESTION) is None
+    assert time.monotonic() - began < 1.6
+    if late := [t for t in threading.enumerate() if t.name == "cortex-inject"]:
+        config.open("w").close()  # whoever reads it goes on
+        for thread in late:
+            thread.join()

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from cortex import generated
 from embeddings_server import Reply, embeddings, serving
@@ -475,7 +476,8 @@ from host_driver import Ctx, load
 ctx = Ctx()
 load(ctx)
 store = PairingStore()
-for platform, user in (("telegram", "111"), ("whatsapp", "4915@s.whatsapp.net")):
+paired = ("telegram", "111"), ("whatsapp", "4915@s.whatsapp.net"), ("ntfy", "topic")
+for platform, user in paired:
     store.approve_code(platform, store.generate_code(platform, user, "Ada"))
 
 def ask(platform, user, session="s"):
@@ -486,8 +488,9 @@ def ask(platform, user, session="s"):
     return ctx.call("vault_search", {"query": "wasps"}, session_id=session), given
 
 asked = [("telegram", "111"), ("telegram", "222"), ("telegram", ""), ("whatsapp", "4915:3@lid"),
-         ("webhook", "111"), ("", "")]
+         ("webhook", "111"), ("", ""), ("wecom", "ada"), ("wecom", "eve"), ("ntfy", "topic")]
 answers = [ask(*who) for who in asked]
+answers.append(ask("api_server", "", "cron_aa11bb22cc33_20260101_120000"))
 set_hermes_home_override(sys.argv[2])
 answers.append(ask("telegram", "111"))
 print(json.dumps(answers))
@@ -495,6 +498,9 @@ print(json.dumps(answers))
 
 
 def test_in_a_gateway_the_paired_users_of_this_profile_and_no_others_reach_the_vault(home, hermes):
+    config = yaml.safe_load((home / "config.yaml").read_text("utf-8"))
+    config["wecom"] = {"dm_policy": "allowlist", "allow_from": ["ada"]}
+    (home / "config.yaml").write_text(yaml.safe_dump(config), "utf-8")
     done = subprocess.run(
         [
             *(sys.executable, "-c", IN_A_GATEWAY),
@@ -508,11 +514,12 @@ def test_in_a_gateway_the_paired_users_of_this_profile_and_no_others_reach_the_v
     )
     assert done.returncode == 0, done.stderr
     answers = json.loads(done.stdout.splitlines()[-1])
-    paired, stranger, nobody, whatsapp, webhook, unnamed, other_profile = answers
-    for answer, given in (paired, whatsapp):
+    paired, stranger, nobody, whatsapp, webhook, unnamed, allowed, *others, other_profile = answers
+    for answer, given in (paired, whatsapp, allowed):
         assert answer["results"][0]["note"] == "wasps.md"
         assert "Wasps nest in the attic" in given[0]["context"]
-    for answer, given in (stranger, nobody, webhook, unnamed, other_profile):
+    assert len(others) == 3
+    for answer, given in (stranger, nobody, webhook, unnamed, *others, other_profile):
         assert answer["success"] is False and given == []
     assert "the owner has not paired this telegram user" in stranger[0]["error"]
     assert "did not say who writes" in nobody[0]["error"]

@@ -45,6 +45,7 @@ def enabled(home: Path) -> Callable[[str], str]:
 
 
 SKILLS = "skills:\n  external_dirs:\n    - plugins/cortex/skills\n"
+FLOW_SKILLS = "skills: {external_dirs: [plugins/cortex/skills]}"
 
 
 @pytest.mark.parametrize(
@@ -108,6 +109,26 @@ SKILLS = "skills:\n  external_dirs:\n    - plugins/cortex/skills\n"
             '{\n  "plugins": {\n    "enabled": [\n      "a",\n      "cortex"\n    ]\n  },\n'
             '  "skills": {"external_dirs": ["plugins/cortex/skills"]}\n}\n',
         ),
+        (
+            '{"skills":{"external_dirs":[]},"plugins":{"enabled":["cortex"]}}',
+            '{"skills":{"external_dirs":["plugins/cortex/skills"]},"plugins":{"enabled":["cortex"]}}',
+        ),
+        (
+            f"{{\n\t'plugins': {{\n\t\t'enabled': [\n\t\t\t\"a\"\n\t\t]\n\t}},{FLOW_SKILLS}}}\n",
+            f"{{\n\t'plugins': {{\n\t\t'enabled': [\n\t\t\t\"a\",\n\t\t\t\"cortex\"\n\t\t]\n\t}},"
+            f"{FLOW_SKILLS}}}\n",
+        ),
+        ("---\n", f"---\nplugins:\n  enabled:\n    - cortex\n{SKILLS}"),
+        (
+            f"\ufeffplugins:\n  enabled:\n    - a\n{SKILLS}",
+            f"\ufeffplugins:\n  enabled:\n    - a\n    - cortex\n{SKILLS}",
+        ),
+        # The host reads only a list, so these say nothing to it.
+        (f"plugins:\n  enabled: cortex\n{SKILLS}", f'plugins:\n  enabled: ["cortex"]\n{SKILLS}'),
+        (
+            f"plugins:\n  disabled: cortex\n  enabled: []\n{SKILLS}",
+            f"plugins:\n  disabled: cortex\n  enabled: [cortex]\n{SKILLS}",
+        ),
         ("{}", '{"plugins": {"enabled": ["cortex"]}, "skills": '
                '{"external_dirs": ["plugins/cortex/skills"]}}'),
     ],
@@ -146,10 +167,11 @@ def test_a_long_config_with_everything_in_it_keeps_its_lines(
         ("- a\n", "holds no settings by name"),
         ("plugins: 3\n", "edit plugins.enabled in it by hand"),
         ("plugins:\n  enabled: {a: 1}\n", "edit plugins.enabled in it by hand"),
+        ("plugins:\n  enabled: other\n", "edit plugins.enabled in it by hand"),
         ("x: &l [a]\nplugins: {enabled: *l}\n", "edit plugins.enabled in it by hand"),
         ("x: &p {a: 1}\nplugins: *p\n", "edit plugins.enabled in it by hand"),
         ("a: 1\n...\n", "edit plugins.enabled in it by hand"),
-        ("a: b: c\n", "mapping values are not allowed here"),
+        ("a: b: c\n", "mapping values are not allowed"),
     ],
 )
 def test_what_cannot_be_edited_safely_is_refused_untouched(
@@ -194,6 +216,54 @@ def test_a_change_by_somebody_else_in_between_is_not_lost(home: Path) -> None:
     with pytest.raises(CortexError, match="was changed just now"):
         host_config.write(edit)
     assert (home / "config.yaml").read_text() == "a: 2\n"
+
+
+def test_where_nothing_can_be_written_it_is_refused_at_once(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (home / "config.yaml").write_text("a: 1\n")
+    monkeypatch.setattr(os, "access", lambda place, mode: Path(place) != home)
+    with pytest.raises(CortexError, match=r"config.yaml can't be edited: .* can't be written to"):
+        host_config.enabling(home)
+    (home / "config.yaml").write_text(f"plugins: {{enabled: [cortex]}}\n{SKILLS}")
+    assert not host_config.enabling(home).is_needed
+
+
+def test_a_write_that_fails_leaves_the_file_and_nothing_beside_it(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def busy(*paths: object) -> None:  # as for a file that is mounted by itself
+        raise OSError(16, "Device or resource busy")
+
+    (home / "config.yaml").write_text("a: 1\n")
+    edit = host_config.enabling(home)
+    monkeypatch.setattr(os, "replace", busy)
+    with pytest.raises(CortexError, match=r"can't be written: Device or resource busy; it is as"):
+        host_config.write(edit)
+    assert snapshot(home)["config.yaml"] == b"a: 1\n"
+    assert sorted(file.name for file in home.iterdir()) == ["config.yaml", "plugins"]
+
+
+def test_the_file_and_its_copy_stay_their_owners(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = home / "config.yaml"
+    file.write_text("a: 1\n")
+    owner = (file.stat().st_uid, file.stat().st_gid)
+    given = []
+    monkeypatch.setattr(os, "chown", lambda path, *ids: given.append(ids))
+    host_config.write(host_config.enabling(home))
+    assert given == [owner, owner]
+
+
+def test_a_key_of_which_the_diff_shows_but_the_end_is_masked(home: Path) -> None:
+    lines = [f"  {'QUJD' * 16}" for _ in range(6)]
+    key = ["-----BEGIN PRIVATE KEY-----", *(line.strip() for line in lines)]
+    text = "tls: |\n" + "".join(f"  {line}\n" for line in [*key, "-----END PRIVATE KEY-----"])
+    (home / "config.yaml").write_text(text)
+    shown = host_config.enabling(home).diff()
+    assert "\n+    - cortex\n" in shown
+    assert "QUJD" not in shown
 
 
 @pytest.mark.parametrize("text", ["plugins:\n  enabled: [a]\n", "plugins: {disabled: [b]}\n", ""])

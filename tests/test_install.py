@@ -251,6 +251,57 @@ def test_private_packages_leave_the_hosts_python_alone_and_serve_only_cortex(wor
 
 
 @pytest.mark.slow
+def test_private_packages_stay_private_when_python_moves_on(world: World) -> None:
+    old = world.checkout / ".packages" / "cpython-310"
+    old.mkdir(parents=True)
+    (old / "cortex-packages.json").write_text('{"packages": {}}')
+    (world.checkout / ".packages" / ".new-cut-short").mkdir()
+    ran = world.install("--dry-run")
+    assert ran.returncode == 0, ran.stderr
+    assert f"into {world.checkout}/.packages/cpython-3" in ran.stdout
+    assert world.install("--uninstall").returncode == 0
+    assert not (world.checkout / ".packages").exists()
+
+
+@pytest.mark.slow
+def test_an_install_that_was_killed_is_mended_by_the_next_and_can_be_taken_out(
+    world: World,
+) -> None:
+    before = world.installed()
+    main = next((world.root / "venv" / "lib").glob("python*/site-packages/pip/__main__.py"))
+    text = main.read_text("utf-8")
+    cut_short = """\
+import atexit, os, sys
+if "--no-deps" in sys.argv:
+    del sys.argv[-3:]  # settings too, which chromadb needs
+    sys.argv = [word for word in sys.argv if not word.startswith("settings")]
+    atexit.register(os.kill, os.getppid(), 9)
+"""
+    main.write_text(cut_short + text, "utf-8")
+    assert world.install().returncode == -9
+    main.write_text(text, "utf-8")
+    partly = set(world.installed())
+    assert "chromadb" in partly and "settings" not in partly
+
+    ran = world.install()
+    assert ran.returncode == 0, ran.stderr
+    assert "settings" in world.installed()
+    assert world.install("--uninstall").returncode == 0
+    assert world.installed() == before
+
+
+@pytest.mark.slow
+def test_packages_that_are_there_and_broken_are_not_called_sound(world: World) -> None:
+    assert world.install().returncode == 0
+    (module,) = (world.root / "venv" / "lib").glob("python*/site-packages/onnxruntime/__init__.py")
+    module.write_text("raise ImportError('libfoo.so.1')")
+    ran = world.install()
+    assert ran.returncode == 1
+    assert "all packages are there, but onnxruntime can't be imported: ImportError" in ran.stderr
+    assert "--force-reinstall" in ran.stderr
+
+
+@pytest.mark.slow
 def test_without_pip_the_one_that_python_ships_is_used_and_not_added(world: World) -> None:
     site_packages = next((world.root / "venv" / "lib").glob("python*/site-packages"))
     for found in site_packages.glob("pip*"):
@@ -264,8 +315,9 @@ def test_without_pip_the_one_that_python_ships_is_used_and_not_added(world: Worl
 def test_a_dry_run_lists_the_packages_and_writes_nothing(world: World) -> None:
     (world.home / "config.yaml").write_text("plugins: {disabled: [cortex]}\n")
     tree = world.tree()
-    ran = world.install("--enable", "--dry-run")
-    assert ran.returncode == 0
+    elsewhere = {"PIP_TARGET": str(world.root / "elsewhere"), "PIP_PREFIX": str(world.root / "x")}
+    ran = world.install("--python", str(world.python), "--enable", "--dry-run", env=elsewhere)
+    assert ran.returncode == 0, ran.stderr
     assert f"would install 13 packages into {world.python}: chromadb 9.0, " in ran.stdout
     assert f"would link the plugin: {world.home}/plugins/cortex\n" in ran.stdout
     assert "\n+plugins: {disabled: [], " in ran.stdout
@@ -353,6 +405,16 @@ def test_something_else_in_the_plugins_folder_is_left_alone(world: World) -> Non
     assert list(world.home.rglob("*")) == [other.parent, other]
 
 
+def test_a_link_to_a_checkout_that_was_moved_is_told_as_such(world: World) -> None:
+    link = world.home / "plugins" / "cortex"
+    link.parent.mkdir()
+    link.symlink_to(world.root / "old place")
+    ran = world.install()
+    assert ran.returncode == 1
+    assert f"{link} is a link to {world.root}/old place, which is gone, not this" in ran.stderr
+    assert link.is_symlink()
+
+
 def test_a_config_of_the_host_that_is_no_yaml_stops_it_before_pip_runs(world: World) -> None:
     (world.home / "config.yaml").write_text("plugins: [\n")
     tree = world.tree()
@@ -376,7 +438,7 @@ def test_a_python_that_the_system_manages_is_not_touched(
 # Finding the Python that Hermes runs in
 
 
-@pytest.mark.parametrize("form", ["script", "link", "wrapper", "env"])
+@pytest.mark.parametrize("form", ["script", "link", "wrapper", "wrapper, blanks", "env"])
 def test_the_python_is_found_from_the_command_hermes(world: World, form: str) -> None:
     real = world.root / "venv" / "bin" / "hermes"
     real.write_text(f"#!{world.python}\nprint('host')\n")
@@ -389,6 +451,9 @@ def test_the_python_is_found_from_the_command_hermes(world: World, form: str) ->
         command.symlink_to(real)
     elif form == "wrapper":
         command.write_text(f'#!/bin/bash\nexec "{real}" "$@"\n')
+    elif form == "wrapper, blanks":
+        (world.root / "with blanks").symlink_to(world.root / "venv")
+        command.write_text(f'#!/bin/bash\nexec "{world.root}/with blanks/bin/hermes" "$@"\n')
     env = {"PATH": f"{commands}:/usr/bin:/bin"}
     if form == "env":
         command.write_text("#!/bin/sh\necho elsewhere\n")
@@ -398,15 +463,34 @@ def test_the_python_is_found_from_the_command_hermes(world: World, form: str) ->
     real.chmod(0o755)
     (world.home / "plugins" / "cortex").mkdir(parents=True)  # so that it ends before pip
     ran = world.install(env=env)
-    found = re.match(r"Hermes runs in (\S+), its home is (\S+)\n", ran.stdout)
+    found = re.match(r"Hermes runs in (.+), its home is (\S+)\n", ran.stdout)
     assert found, ran.stderr
-    assert Path(found[1]).parent == world.python.parent
+    assert Path(found[1]).parent.resolve() == world.python.parent.resolve()
     assert found[2] == str(world.home)
+
+
+def test_called_by_a_link_from_anywhere_it_is_about_its_own_checkout(world: World) -> None:
+    checkout = world.root / "Bücher & 'mehr'"
+    world.checkout.rename(checkout)
+    commands = world.root / "commands"
+    commands.mkdir()
+    (commands / "again").symlink_to(checkout / "install.sh")
+    (commands / "install").symlink_to("again")
+    other = world.root / "a home" / "plugins" / "cortex"
+    other.mkdir(parents=True)  # so that it ends before pip
+    ran = subprocess.run(
+        ["commands/install", f"--python={world.python}", "--home=~/a home"],
+        env={**world.world, "CDPATH": "/usr", "PYTHONSAFEPATH": "1"}, cwd=world.root,
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert ran.stdout == f"Hermes runs in {world.python}, its home is {world.root}/a home\n"
+    assert f"{other} is something else, not this checkout" in ran.stderr
 
 
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
+        (["--home="], 2, "install.sh: --home wants a path; see: ./install.sh --help\n"),
         (["--frob"], 2, "install.sh: there is no option --frob; see: ./install.sh --help\n"),
         (["--python"], 2, "install.sh: --python wants a path; see: ./install.sh --help\n"),
         ([], 1, "install.sh: the Python that Hermes runs in was not found; name it: "),

@@ -10,6 +10,7 @@ import pytest
 from conftest import CortexMaker
 from cortex.config.legacy import in_force
 from cortex.config.load import parse
+from cortex.config.render import commented
 
 ROWS = (
     "cache_warm",
@@ -119,7 +120,7 @@ def test_the_kill_switch_shows_in_every_row_of_a_turn(cortex_with: CortexMaker):
     ("text", "row", "reason"),
     [
         ("dynamic_context: {enabled: true, budget: 0}", "dynamic_context", "budget is 0"),
-        ("dynamic_context: {enabled: true, budget: 50}", "dynamic_context", "150 is the least"),
+        ("dynamic_context: {enabled: true, budget: 50}", "dynamic_context", "200 is the least"),
         ("skill_context: {load_skill: false}", "skill_bootstrap", "load_skill is false"),
         ("skill_context: {skill_path: ./no.md}", "skill_bootstrap", "no.md cannot be read"),
         ("recent_context: {enabled: true}", "recent_context", "there is no "),
@@ -157,3 +158,14 @@ def test_a_required_file_that_is_missing_is_named_with_its_block(
     rows = rows_of(cortex_with, text.replace("OPTIONAL", "true"))
     assert rows["static_file_bootstrap"]["effective"]
     assert rows["static_file_bootstrap"]["payload"] == "Soul"
+
+
+def test_the_bare_headings_that_init_writes_leave_the_old_block_in_force(tmp_path: Path):
+    text = commented(tmp_path / "vault")
+    assert settings(tmp_path, text)[1] == "semantic-default"
+    bare = "  context_injection:\n"
+    assert bare in text and "  skill_context:\n" in text
+    old = text.replace(bare, f"{bare}    enabled: true\n")
+    assert settings(tmp_path, old)[1] == "legacy"
+    both = old.replace("  skill_context:\n", "  skill_context:\n    budget: 900\n")
+    assert settings(tmp_path, both)[1] == "semantic"

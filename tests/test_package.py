@@ -105,6 +105,32 @@ def test_the_sample_vault_answers_by_its_words_before_there_is_a_model(installed
     assert "run: cortex embed" in found.stderr
 
 
+def test_its_skills_are_put_where_the_host_lists_them(installed):
+    # Which is not below any folder that is called site-packages.
+    home = installed.folder / ".hermes"
+    installed.cortex("init", "--sample", "--vault", "notes", "--enable")
+    assert "external_dirs:\n    - cortex/skills\n" in (home / "config.yaml").read_text()
+    names = ["cortex-diagnose", "cortex-notes", "cortex-vault"]
+    assert sorted(path.parent.name for path in home.glob("cortex/skills/*/SKILL.md")) == names
+
+    stale = home / "cortex" / "skills" / "cortex-vault" / "SKILL.md"
+    stale.write_text("of an older release")
+    installed.cortex("init", "--enable")
+    assert "vault_search" in stale.read_text()
+    installed.cortex("install", "--uninstall")
+    assert not (home / "cortex" / "skills").exists()
+    assert "external_dirs: []\n" in (home / "config.yaml").read_text()
+
+
+def test_the_model_reports_to_nobody(installed):
+    # onnxruntime does from its import on, and leaves the number it goes by in the home.
+    config = ["--config", "state/config.yaml"]
+    installed.cortex("model", "fetch", *config)
+    installed.cortex("embed", *config)
+    assert "vector #" in installed.cortex("search", "hemp rope", *config).stdout
+    assert not list(installed.folder.rglob("deviceid"))
+
+
 def test_the_quickstart_goes_all_the_way_and_may_be_run_again(installed):
     # In the same environment, last in this module: it puts the checkout in the wheel's place.
     place = installed.folder / "quick start"

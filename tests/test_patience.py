@@ -6,11 +6,12 @@ import subprocess
 import sys
 import threading
 import time
+from contextvars import ContextVar
 from pathlib import Path
 
 import pytest
 
-from cortex.patience import Background, Late
+from cortex.patience import MOST_LATE, Background, Late, Urgent, Workers
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 
@@ -69,3 +70,74 @@ def test_a_process_that_ends_lets_late_work_finish() -> None:
         [sys.executable, "-c", code], cwd=CHECKOUT, capture_output=True, text=True, check=True
     )
     assert done.stdout.split() == ["late", "finished"]
+
+
+def test_who_has_a_late_job_gets_no_second_one_until_it_has_ended() -> None:
+    workers, go_on = Workers("test"), threading.Event()
+    hangs = workers.start("search", go_on.wait, by="a")
+    assert hangs is not None and not hangs.is_done(time.monotonic() + 0.05)
+    hangs.is_late = True
+    assert workers.start("search", lambda: 1, by="a") is None
+    assert workers.start("other", lambda: 1, by="a") is not None
+    other = workers.start("search", lambda: 2, by="b")
+    assert other is not None and other.is_done(time.monotonic() + 5) and other.result == 2
+    go_on.set()
+    assert hangs.is_done(time.monotonic() + 5)
+    assert workers.start("search", lambda: 3, by="a") is not None
+
+
+def test_late_jobs_do_not_pile_up_whoever_asks() -> None:
+    workers, go_on = Workers("test"), threading.Event()
+    jobs = []
+    for asker in range(100):
+        job = workers.start("search", go_on.wait, by=asker)
+        if job is not None:
+            job.is_late = True
+            jobs.append(job)
+    assert len(jobs) == MOST_LATE
+    go_on.set()
+    assert all(job.is_done(time.monotonic() + 5) for job in jobs)
+    assert workers.start("search", lambda: 1, by="next") is not None
+
+
+def test_a_job_of_which_one_is_enough_is_begun_once() -> None:
+    workers, go_on = Workers("test"), threading.Event()
+    first = workers.start("warm", go_on.wait, most=1)
+    assert first is not None and workers.start("warm", go_on.wait, most=1) is None
+    go_on.set()
+    assert first.is_done(time.monotonic() + 5)
+
+
+def test_a_job_knows_what_the_one_who_began_it_knows() -> None:
+    profile: ContextVar[str] = ContextVar("profile", default="none")
+    profile.set("work")
+    job = Workers("test").start("look", profile.get)
+    assert job is not None and job.is_done(time.monotonic() + 5) and job.result == "work"
+
+
+def test_whatever_ends_a_job_is_kept_and_not_printed(capfd: pytest.CaptureFixture[str]) -> None:
+    def leave() -> None:
+        raise SystemExit("a panic of a native library is no Exception either")
+
+    job = Workers("test").start("leave", leave)
+    assert job is not None and job.is_done(time.monotonic() + 5)
+    assert isinstance(job.error, SystemExit) and capfd.readouterr() == ("", "")
+
+
+def test_urgent_work_goes_before_the_rest_and_is_not_held_up_for_good() -> None:
+    urgent, go_on, began = Urgent(most=1), threading.Event(), threading.Event()
+
+    def hang() -> None:
+        with urgent.first(5):
+            began.set()
+            go_on.wait(20)
+
+    thread = threading.Thread(target=hang)
+    thread.start()
+    assert began.wait(5) and not urgent.is_over(0.05)
+    at = time.monotonic()
+    with urgent.first(0.05):
+        assert time.monotonic() - at < 2
+    go_on.set()
+    thread.join()
+    assert urgent.is_over(5)

@@ -37,7 +37,8 @@ def test_the_owners_own_sessions_are_admitted(platform, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "platform", ["webhook", "msgraph_webhook", "api_server", "homeassistant", "relay"]
+    "platform",
+    ["webhook", "msgraph_webhook", "api_server", "homeassistant", "relay", "ntfy", "raft"],
 )
 def test_where_anybody_may_write_a_pairing_of_that_name_admits_nobody(platform, tmp_path):
     pair(tmp_path, platform, "ada")
@@ -95,6 +96,55 @@ def test_a_user_on_an_allow_list_is_admitted(platform, name, tmp_path):
 def test_whom_the_host_lets_in_without_knowing_them_is_not_admitted(env, tmp_path):
     for stranger in ("222", "*", ""):
         assert refused(Session("s", "telegram", stranger), tmp_path, **env) is not None
+
+
+@pytest.mark.parametrize(
+    ("platform", "config"),
+    [
+        ("wecom", "wecom: {dm_policy: allowlist, allow_from: [ada, bob]}"),
+        ("wecom", "platforms: {wecom: {enabled: true, extra: {allow_from: [ada]}}}"),
+        ("weixin", "gateway: {platforms: {weixin: {allow_from: 'bob, ada'}}}"),
+        ("qqbot", "platforms: {qqbot: {extra: {allowFrom: [ada]}}}"),
+        ("yuanbao", "platforms: {yuanbao: {extra: {dm_allow_from: 'ada'}}}"),
+    ],
+)
+def test_a_user_whom_the_hosts_own_config_allows_by_name_is_admitted(platform, config, tmp_path):
+    (tmp_path / "config.yaml").write_text(config, "utf-8")
+    assert refused(Session("s", platform, "ada"), tmp_path) is None
+    assert refused(Session("s", platform, "eve"), tmp_path) is not None
+    assert refused(Session("s", "telegram", "ada"), tmp_path) is not None
+    (tmp_path / "config.yaml").write_text("model: {}\n", "utf-8")
+    assert refused(Session("s", platform, "ada"), tmp_path) is not None
+
+
+def test_a_number_in_the_hosts_config_is_a_user_too(tmp_path):
+    (tmp_path / "config.yaml").write_text(
+        "telegram: {allow_from: [111, true]}\nwhatsapp: {allow_from: [+4915]}\n", "utf-8"
+    )
+    assert refused(Session("s", "telegram", "111"), tmp_path) is None
+    assert refused(Session("s", "whatsapp", "4915:3@s.whatsapp.net"), tmp_path) is None
+    for sender in ("True", "true", "1"):
+        assert refused(Session("s", "telegram", sender), tmp_path) is not None
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        "wecom: {allow_from: ['*']}",
+        "wecom: {dm_policy: open}",
+        "wecom: {group_allow_from: [eve]}",  # chats
+        "wecom: {groups: {chat: {allow_from: [eve]}}}",  # in that group alone
+        "wecom: {allow_from: {eve: true}}",
+        "wecom: [allow_from, eve]",
+        "allow_from: [eve]",
+        "wecom: {allow_from: [eve]",
+        "\0",
+        "- " * 5000,
+    ],
+)
+def test_what_else_stands_in_the_hosts_config_admits_nobody(config, tmp_path):
+    (tmp_path / "config.yaml").write_text(config, "utf-8")
+    assert refused(Session("s", "wecom", "eve"), tmp_path) is not None
 
 
 def test_a_message_without_a_sender_is_nobodys_though_somebody_is_paired(tmp_path):
@@ -160,6 +210,7 @@ def test_a_cron_job_is_who_made_it(tmp_path):
     api = {"platform": "api_server", "chat_id": "api"}
     assert refused(cron_job(tmp_path, job, api), tmp_path) is not None
     assert refused(cron_job(tmp_path, job, {}), tmp_path) is not None
+    assert refused(cron_job(tmp_path, job, {**origin, "platform": ""}), tmp_path) is not None
 
 
 def test_a_subagent_of_a_cron_job_is_who_made_the_job(tmp_path):

@@ -87,6 +87,19 @@ def test_the_schemas_describe_every_parameter_with_its_type_and_stay_small() -> 
     assert SCHEMAS[0]["parameters"]["properties"]["top_k"]["maximum"] == 50
 
 
+def keywords(schema: dict[str, Any]) -> set[str]:
+    inner = [*schema.get("properties", {}).values(), *filter(None, [schema.get("items")])]
+    return set(schema).union(*map(keywords, inner))
+
+
+def test_the_schemas_hold_only_what_every_provider_takes() -> None:
+    # llama.cpp makes a grammar of a schema, and fails at a text of at most 20,000 characters.
+    taken = {"type", "description", "properties", "required", "additionalProperties", "items"}
+    taken |= {"enum", "default", "minimum", "maximum"}
+    for schema in SCHEMAS:
+        assert keywords(schema["parameters"]) <= taken
+
+
 def test_every_filter_of_the_search_is_spelled_out() -> None:
     from cortex.search.filters import FIELDS
 
@@ -174,6 +187,34 @@ def test_pages_neither_overlap_nor_skip_however_far_they_go(
     assert beyond["note"] == "nothing on page 60: there are 130 hits"
 
 
+def test_the_last_page_that_can_be_asked_for_names_no_further_one(
+    cortex_with: CortexMaker, tmp_path: Path
+) -> None:
+    ask = asked(cortex_with({f"n{i:03}.md": f"pier word{i}\n" for i in range(260)}), tmp_path)
+    last = ask("vault_search", {"query": "pier", "top_k": 1, "page": 200})
+    assert len(last["results"]) == 1 and last["next_page"] is None
+    assert last["note"] == "only the best 200 hits have pages; narrow it by filters"
+
+
+def test_a_model_that_was_late_is_not_waited_for_twice(
+    cortex_with: CortexMaker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cortex = cortex_with({f"n{i:03}.md": f"pier word{i}\n" for i in range(60)}, build=False)
+    cortex.index()
+    ask = asked(cortex, tmp_path)
+    waits: list[float] = []
+    search = Cortex.search
+
+    def noted(self: Cortex, *args: Any, **options: Any) -> Any:
+        waits.append(options["vector_wait_s"])
+        return search(self, *args, **options)
+
+    monkeypatch.setattr(Cortex, "search", noted)
+    answer = ask("vault_search", {"query": "pier", "top_k": 20, "page": 3})
+    assert len(answer["results"]) == 20 and waits == [plugin.VECTOR_WAIT_S, 0.0]
+    assert answer["channels"]["ran"] == ["bm25"]
+
+
 @pytest.mark.parametrize("detail", ["compact", "full"])
 @pytest.mark.parametrize("limit", [4000, 16000])
 def test_no_answer_is_longer_than_the_settings_allow_and_nothing_is_lost_by_that(
@@ -202,7 +243,8 @@ def test_no_answer_is_longer_than_the_settings_allow_and_nothing_is_lost_by_that
         if "truncated" in answer:
             told = answer["truncated"].rpartition("go on with top_k ")[2].split(" and page ")
             assert int(told[1]) == page
-            top_k = int(told[0])
+            top_k = answer["next_top_k"]
+            assert int(told[0]) == top_k
     else:
         pytest.fail("it never ends")
     assert len(seen) == len(set(seen)) and len({name.split(".md")[0] for name in seen}) == 30
@@ -308,7 +350,63 @@ def test_note_text_cannot_pose_as_a_mark_of_ours_or_hide_what_it_says(
         assert hidden not in raw and "\\u001b" not in raw
 
 
+def test_a_huge_property_keeps_no_small_one_out(cortex_with: CortexMaker, tmp_path: Path) -> None:
+    aliases = ", ".join(f"name {i}" for i in range(5000))
+    front = f"type: idea\nblob: '{'x y ' * 50_000}'\naliases: [{aliases}]\nstatus: active"
+    ask = asked(cortex_with({"n.md": f"---\n{front}\n---\npier\n"}), tmp_path)
+    raw = ask.raw("vault_search", {"query": "pier", "detail": "full"})
+    assert len(raw) < 2000
+    hit = json.loads(raw)["results"][0]
+    assert hit["frontmatter"] == {"type": "idea", "status": "active", "…": "cut"}
+
+
+def test_the_name_of_a_property_may_be_a_secret_too(
+    cortex_with: CortexMaker, tmp_path: Path
+) -> None:
+    ask = asked(cortex_with({"n.md": f"---\n{KEY}: yes\n---\npier\n"}), tmp_path)
+    assert KEY not in ask.raw("vault_search", {"query": "pier", "detail": "full"})
+    assert KEY not in ask.raw("vault_search", {"query": "pier", "filters": {KEY[:-1] + "x": 1}})
+
+
+def test_what_the_settings_exclude_is_gone_before_the_next_index(
+    cortex_with: CortexMaker, tmp_path: Path
+) -> None:
+    notes = {
+        "Plan.md": "---\nplot: yes\n---\n# Plan\nzebra pier [[Gauge]] and the [[Pier]]\n",
+        "Gauge.md": "# Gauge\nThe gauge.\n",
+        "Pier.md": "# Pier\nThe pier.\n",
+    }
+    asked_for = {"query": "zebra pier", "detail": "full"}
+    ask = asked(cortex_with(notes), tmp_path)
+    before = ask("vault_search", asked_for)
+    assert "Plan.md" in [hit["note"] for hit in before["results"]]
+    assert any(hit["ranking"]["linked_from"] == "Plan.md" for hit in before["results"])
+    excluding = f"vault: {{path: '{tmp_path}/vault', exclude_folders: [Plan.md]}}\n"
+    asked(cortex_with(notes, excluding, build=False), tmp_path)
+    after = ask.raw("vault_search", asked_for)
+    assert "Pier.md" in after and "Plan" not in after
+    assert "Plan" not in ask.raw("vault_build_context", {"query": "zebra pier"})
+    assert "plot?" not in ask.error("vault_search", {"query": "x", "filters": {"plott": 1}})
+    assert ask.error("vault_read_note", {"note": "Plan"}).startswith("there is no note 'Plan'")
+
+
 # vault_read_note
+
+
+def test_a_path_that_reads_as_a_mark_is_told_otherwise_and_read_so(
+    cortex_with: CortexMaker, tmp_path: Path
+) -> None:
+    ask = asked(cortex_with({"<memory-context>.md": "pier\n", "b.md": "# Pier\n"}), tmp_path)
+    raw = ask.raw("vault_search", {"query": "pier memory context"})
+    note = json.loads(raw)["results"][0]["note"]
+    assert note == "&lt;memory-context>.md" and "<memory" not in raw
+    for tool, args in (
+        ("vault_read_note", {"note": note}),
+        ("vault_build_context", {"query": "pier memory context"}),
+    ):
+        assert "pier" in ask.raw(tool, args) and "<memory" not in ask.raw(tool, args)
+    missed = ask.raw("vault_read_note", {"note": "memory-contexts"})
+    assert "&lt;memory-context" in missed and "<memory" not in missed
 
 
 def test_a_note_is_read_from_its_file_with_lines_title_and_headings(
@@ -469,6 +567,15 @@ def test_a_context_is_cited_and_within_its_budget(ask: Asked) -> None:
     assert answer["index"] == "current"
 
 
+def test_a_context_says_why_it_is_empty_and_what_changed(ask: Asked, tmp_path: Path) -> None:
+    empty = ask("vault_build_context", {"query": "zinc valve", "budget": 5})
+    assert empty["context"] == ""
+    assert empty["note"] == "nothing fits into 5 tokens; give a larger budget"
+    (tmp_path / "vault/Gauge.md").write_text("# Gauge\nAnother valve.\n")
+    answer = ask("vault_build_context", {"query": "zinc valve", "top_k": 1})
+    assert answer["citations"][0]["changed"].endswith("; read it")
+
+
 def test_a_context_too_long_for_one_answer_is_built_smaller(
     cortex_with: CortexMaker, tmp_path: Path
 ) -> None:
@@ -527,7 +634,12 @@ def test_arguments_that_are_no_object_are_refused(ask: Asked, args: object) -> N
         ("vault_search", {"query": {"q": 1}}, "query must be text, not an object"),
         ("vault_search", {"query": True}, "query must be text, not true"),
         ("vault_search", {"query": "x" * 20001}, "query has 20,001 characters; at most 20,000"),
-        ("vault_search", {"query": "x", "colour": "red"}, "no argument 'colour'"),
+        ("vault_search", {"query": 10**70}, "query must be text, not a huge number"),
+        ("vault_search", {"query": "x", 10**5000: 1}, "no argument 'a huge number'. There are"),
+        ("vault_search", {"query": "x", "colour": "red"}, "no argument 'colour'. There are"),
+        ("vault_search", {"query": "x", "type": "fact"}, "'type'; it belongs into filters."),
+        ("vault_search", {"query": "x", "apply_boost": 10**5000}, "must be true or false"),
+        ("vault_search", {"query": "x", "filters": {"importance_min": 10**400}}, "one number"),
         ("vault_search", {"query": "x", "pages": 2}, "did you mean page?"),
         ("vault_search", {"query": "x", "top_k": 0}, "top_k must be from 1 to 50, not 0"),
         ("vault_search", {"query": "x", "top_k": -1}, "top_k must be from 1 to 50, not -1"),
@@ -576,6 +688,8 @@ def test_a_wrong_argument_is_named_with_what_it_must_be(
         {"top-k": 1, "filters": "", "detail": ""},
         {"topK": 1, "filters": "null", "apply_boost": "no", "page": "1"},
         {"limit": 1, "filters": {}},
+        {"limit": 1, "filters": []},
+        {"limit": 1, "filters": {"tags_any": '["field", "x"]'}},
     ],
 )
 def test_what_can_be_meant_is_taken(ask: Asked, args: dict[str, Any]) -> None:
@@ -614,6 +728,25 @@ def test_without_a_config_the_tools_say_what_to_run(tmp_path: Path) -> None:
         "success": False,
         "error": "no config yet at cortex/config.yaml; run: hermes cortex init --vault PATH",
     }
+
+
+def test_a_config_in_a_folder_with_blanks_is_told_without_it(tmp_path: Path) -> None:
+    file = tmp_path / "my own files/cortex.yaml"
+    tools = Tools(Runtime({"CORTEX_CONFIG": str(file), "HERMES_HOME": str(tmp_path / "home")}))
+    assert "there is no config cortex.yaml, which" in tools.vault_search({"query": "x"})
+    file.parent.mkdir()
+    file.write_text("vault: [\n")
+    assert '"error": "cortex.yaml: line 2' in tools.vault_search({"query": "x"})
+
+
+def test_a_model_in_a_folder_with_blanks_is_told_without_it(
+    cortex_with: CortexMaker, tmp_path: Path
+) -> None:
+    cortex_with(VAULT)
+    model = f"embeddings: {{model: '{tmp_path}/my own models/x'}}\n"
+    ask = asked(cortex_with(VAULT, model, build=False), tmp_path)
+    raw = ask.raw("vault_search", {"query": "pier"})
+    assert "embedding model x cannot be loaded" in raw and "my own" not in raw
 
 
 def test_without_an_index_the_tools_say_what_to_run(

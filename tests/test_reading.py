@@ -77,6 +77,27 @@ def test_a_name_of_several_notes_lists_them_and_a_miss_names_the_nearest(cortex:
         cortex.read_note("Twin")
     with pytest.raises(UsageError, match=r"did you mean deep/Other\.md"):
         cortex.read_note("Othr")
+    with pytest.raises(UsageError, match=r"did you mean twin/Twin\.md"):
+        cortex.read_note("twin/Twinn.md")
+    with pytest.raises(UsageError, match=r"in the vault$"):
+        cortex.read_note("nix.md")  # all end in .md
+
+
+@pytest.mark.parametrize(
+    ("ref", "first_line"),
+    [("[[Note#Sub]]", 8), ("Note#B#Sub", 12), ("[[Note#Sub|label]]", 8), ("[[Note#^block]]", 1)],
+)
+def test_a_link_is_read_as_far_as_it_points(cortex: Cortex, ref: str, first_line: int) -> None:
+    assert cortex.read_note(ref).start_line == first_line
+
+
+def test_a_name_that_is_no_text_is_not_served(cortex: Cortex, tmp_path: Path) -> None:
+    try:
+        (tmp_path / "vault/\udcff.md").write_text("x")
+    except (OSError, UnicodeError):
+        pytest.skip("this system keeps no such names")
+    with pytest.raises(UsageError, match="there is no note"):
+        cortex.read_note("\udcff.md")
 
 
 @pytest.mark.parametrize(

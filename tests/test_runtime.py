@@ -12,6 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 from cortex.errors import ConfigError
+from cortex.home import hermes_home
 from cortex.platforms import Session, refusal
 from cortex.runtime import MAX_ENGINES, Runtime
 
@@ -49,7 +50,7 @@ class Host:
         self.message = contextvars.ContextVar("message", default=None)
         modules = {
             "hermes_constants": SimpleNamespace(
-                get_hermes_home=lambda: Path(self.home.get(os.environ["HERMES_HOME"]))
+                get_hermes_home=lambda: Path(self.home.get(os.environ["HERMES_HOME"].strip()))
             ),
             "agent.secret_scope": SimpleNamespace(current_secret_scope=self.secrets.get),
             "gateway.session_context": SimpleNamespace(
@@ -81,6 +82,15 @@ def gateway(host, monkeypatch) -> Host:
 def test_without_a_config_the_error_says_what_to_run():
     with pytest.raises(ConfigError, match="run: cortex init --vault PATH"):
         Runtime().cortex()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a folder that is in use cannot be removed there")
+def test_a_process_whose_working_folder_is_gone_goes_on(tmp_path, monkeypatch):
+    profile(tmp_path / "default", "bees")
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    assert Runtime().cortex().config.vault.path == tmp_path / "default" / "vault"
 
 
 def test_settings_are_read_again_when_their_file_changes(tmp_path):
@@ -156,6 +166,44 @@ def test_another_profiles_allow_lists_are_its_own(gateway, tmp_path, monkeypatch
     assert admitted("222") and not admitted("111")
 
 
+def test_another_profile_does_not_get_the_keys_of_the_process(host, tmp_path, monkeypatch):
+    secrets = ("EMBEDDINGS_API_KEY", "HF_TOKEN", "Their_Secret", "DB_PASSWORD")
+    for name in secrets:
+        monkeypatch.setenv(name, "of the default profile")
+    monkeypatch.setenv("NOTES", "/notes")  # for `vault: {path: $NOTES}`
+    runtime = Runtime()
+    assert set(secrets) <= runtime.environment().keys()
+    host.home.set(str(tmp_path / "profiles" / "work"))
+    host.secrets.set({"HF_TOKEN": "its own"})
+    env = runtime.environment()
+    assert {name: env.get(name) for name in secrets} == {
+        **dict.fromkeys(secrets),
+        "HF_TOKEN": "its own",
+    }
+    assert (env["NOTES"], env["HERMES_HOME"]) == ("/notes", str(tmp_path / "profiles" / "work"))
+
+
+@pytest.mark.parametrize(
+    "spelling", ["{}/default/", "{}/default/../default", "default", " {}/default "]
+)
+def test_the_home_of_the_process_is_its_own_however_it_is_spelt(
+    spelling, host, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HERMES_HOME", spelling.format(tmp_path))
+    monkeypatch.setenv("TELEGRAM_ALLOWED_USERS", "111")
+    env = Runtime().environment()
+    assert env["TELEGRAM_ALLOWED_USERS"] == "111"
+    assert env["HERMES_HOME"] == str(tmp_path / "default")
+
+
+def test_without_a_home_that_is_named_it_is_where_the_host_has_its_own(tmp_path, monkeypatch):
+    assert hermes_home({"HOME": "/home/ada"}) == Path("/home/ada/.hermes")
+    assert hermes_home({"HOME": "/home/ada", "HERMES_HOME": " "}) == Path("/home/ada/.hermes")
+    monkeypatch.setattr(sys, "platform", "win32")
+    assert hermes_home({"LOCALAPPDATA": str(tmp_path)}) == tmp_path / "hermes"
+
+
 def test_engines_that_were_not_used_lately_are_let_go(tmp_path):
     env: dict[str, str] = {}
     runtime = Runtime(env)
@@ -229,8 +277,25 @@ def test_a_subagent_has_the_parent_that_started_it(gateway):
     child = runtime.session("child")
     assert child.platform == "subagent"
     assert child.parent is not None and child.parent.platform == "webhook"
+    gateway.writes("", "")
     runtime.note_session("orphan", "subagent")
     assert runtime.session("orphan").parent is None
+
+
+def test_who_calls_his_session_by_the_id_of_the_owners_is_still_a_stranger(gateway, tmp_path):
+    # The API server takes session ids from its clients, and lists cron jobs.
+    runtime = Runtime()
+    gateway.writes("telegram", "111")
+    runtime.note_session("chat", "telegram", "111")
+    runtime.note_child("chat", "child")
+    gateway.writes("", "")
+    runtime.note_session("cron_aa_20260101_120000", "cron")
+    gateway.writes("api_server", "")
+    assert runtime.session("cron_aa_20260101_120000").platform == "api_server"
+    child = runtime.session("child")
+    assert (child.platform, child.parent) == ("subagent", Session("", "api_server"))
+    said = refusal(("local", "paired"), child, tmp_path, {"TELEGRAM_ALLOWED_USERS": "111"})
+    assert said == "api_server sessions are not admitted: anybody may write there"
 
 
 def test_a_cron_session_is_not_taken_for_the_chat_it_was_made_in(gateway):

@@ -155,3 +155,9 @@ def test_a_title_is_one_short_line_whatever_it_holds():
     (topic,) = topics([row("Roof\n# Heading\u2028more " + "x" * 5000)])
     assert topic.title.startswith("Roof # Heading more xxx")
     assert len(topic.title) == 120 and "\n" not in topic.title
+
+
+def test_a_time_that_is_none_does_not_spoil_the_rest(tmp_path: Path):
+    rows = [("a", "Roof", "cli", 9e99, None), ("b", "Boat", "cli", NOW, None)]
+    path = database(tmp_path, [*rows, ("c", "Bees", "cli", "soon", None)])
+    assert [s.title for s in recent_sessions(path, 0, 1)] == ["Boat"]

@@ -184,6 +184,36 @@ def test_a_run_that_failed_or_was_stopped_is_told_with_its_error(tmp_path):
     }
 
 
+@pytest.mark.parametrize(
+    "run",
+    [
+        '{"started": "2026-01-01T00:00:00+00:00", "seconds": NaN, "outcome": "", "error": null}',
+        '{"started": "2026-01-01T00:00:00+00:00", "seconds": 1e999, "outcome": "", "error": null}',
+        '{"started": "2026-01-01T00:00:00+00:00", "seconds": "1", "outcome": "", "error": null}',
+        '{"started": "9999-12-31T23:59:59-14:00", "seconds": 1, "outcome": "", "error": null}',
+        '{"started": "yesterday", "seconds": 1, "outcome": "done", "error": null}',
+        '{"started": 5, "seconds": 1, "outcome": "done", "error": null}',
+        "[]",
+        "null",
+        "[" * 99_999,
+    ],
+)
+def test_a_note_of_a_run_that_is_none_is_left_out(run, cortex_with, capsys):
+    cortex = cortex_with(NOTES, build=False)
+    (cortex.config.state / "runs.json").write_text(f'{{"runs": {{"index": {run}}}}}', "utf-8")
+    assert cortex.status({})["runs"] == {}
+    for options in ([], ["--json"]):
+        assert main(["status", "--config", str(cortex.config.path), *options]) == 1
+    assert capsys.readouterr().err == ""
+
+
+def test_a_run_that_failed_at_a_name_that_is_not_utf8_is_noted(tmp_path):
+    state = State(tmp_path)
+    with pytest.raises(CortexError), state.run("index"):
+        raise CortexError("\udcff.md cannot be read")
+    assert state.runs()["index"]["error"] == "\\udcff.md cannot be read"
+
+
 def test_a_run_is_noted_while_it_goes_on_and_called_killed_by_the_next_that_finds_it(tmp_path):
     state = State(tmp_path)
     with state.run("index", clock=lambda: 0.0):
@@ -262,6 +292,108 @@ def test_a_model_that_is_not_here_comes_first_and_one_that_is_served_is_not_look
     status = served.status({})
     assert (status["model_served_by"], status["model_available"]) == ("host:8", None)
     assert status["problems"] == ["there is no index yet; run: cortex index"]
+
+
+@pytest.mark.parametrize(
+    "damaged",
+    [
+        "index.json",
+        "vectors.json",
+        "graph.json",
+        "chunks.jsonl",
+        "graph_edges.jsonl",
+        "generations/index-*/notes.keys.npy",
+        "generations/index-*/lexical/notes/meta.json",
+        "generations/index-*/lexical/chunks/*.term",
+        "generations/vectors-*/rows.npy",
+        "generations/vectors-*/entries.jsonl",
+        "generations/graph-*/adj_dst.npy",
+        "vectors/*/vectors.keys",
+        "chroma/chroma.sqlite3",
+    ],
+)
+def test_a_file_that_is_gone_is_told_and_the_commands_that_are_named_put_it_back(
+    damaged, cortex_with
+):
+    cortex = cortex_with(NOTES)
+    next(cortex.config.state.glob(damaged)).unlink()
+    status = cortex.status({})
+    assert status["problems"] and status["next"]
+    config = str(cortex.config.path)
+    for command in status["next"]:
+        assert main([*command.split()[1:], "--quiet", "--config", config]) == 0
+    assert cortex.status({})["problems"] == []
+    assert cortex.search("sweet").unavailable == ()
+
+
+@pytest.mark.parametrize("kind", ["index", "vectors", "graph"])
+def test_an_array_of_the_same_size_that_holds_something_else_is_told(kind, cortex_with):
+    cortex = cortex_with(NOTES)
+    file = next(cortex.config.state.glob(f"generations/{kind}-*/*.npy"))
+    file.write_bytes(bytes(byte ^ 0x55 for byte in file.read_bytes()))
+    remedy = {"index": "index --force", "vectors": "embed", "graph": "graph build"}[kind]
+    assert cortex.status({})["problems"] == [f"{file} is damaged; run: cortex {remedy}"]
+
+
+def test_after_a_second_index_and_a_search_all_is_as_it_was_stamped(cortex_with, tmp_path):
+    cortex = cortex_with(NOTES)
+    (tmp_path / "vault/honey.md").write_text("# Honey\nSweet, and brown.", "utf-8")
+    cortex.index()
+    cortex.embed()
+    cortex.build_graph()
+    assert cortex.search("brown").hits[0].chunk.note == "honey.md"
+    assert cortex.status({})["problems"] == []
+
+
+@pytest.mark.parametrize("kind", ["index", "vectors", "graph"])
+def test_what_may_not_be_read_is_told_without_a_command_and_nothing_is_swept(kind, cortex_with):
+    cortex = cortex_with(NOTES)
+    pointer = cortex.config.state / f"{kind}.json"
+    pointer.unlink()
+    pointer.mkdir()  # as unreadable as one of somebody else, for root too
+    said = f"{pointer} cannot be read (Is a directory); mend that first"
+    assert said in cortex.status({})["problems"]
+    before = set((cortex.config.state / "generations").iterdir())
+    with cortex.state.lock():
+        pass
+    assert set((cortex.config.state / "generations").iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    "pointer", ["", "[]", "null", '{"files": [], "sums": {}}', "[" * 99_999, "\xff"]
+)
+def test_a_pointer_that_is_none_is_told(pointer, cortex_with):
+    cortex = cortex_with(NOTES)
+    (cortex.config.state / "index.json").write_text(pointer, "latin-1")
+    assert cortex.status({})["problems"] == [
+        f"{cortex.config.state / 'index.json'} is damaged; run: cortex index --force"
+    ]
+
+
+def test_a_vault_that_may_not_be_read_is_not_called_unchanged(cortex_with, tmp_path, monkeypatch):
+    cortex = cortex_with(NOTES)
+    vault = tmp_path / "vault"
+    may = os.access
+    monkeypatch.setattr(os, "access", lambda path, mode: path != vault and may(path, mode))
+    status = cortex.status({})
+    assert status["problems"] == [
+        f"the vault {vault} may not be read; give yourself the right to it"
+    ]
+    assert (status["freshness"], status["next"]) == (None, [])
+
+
+def test_a_state_folder_that_cannot_be_written_to_is_a_problem_when_something_is_to_be_written(
+    cortex_with, monkeypatch
+):
+    cortex = cortex_with(NOTES)
+    state, may = cortex.config.state, os.access
+    monkeypatch.setattr(os, "access", lambda path, mode: path != state and may(path, mode))
+    assert cortex.status({})["problems"] == []
+    (state / "graph.json").unlink()
+    assert cortex.status({})["problems"] == [
+        "there is no graph yet; run: cortex graph build",
+        f"the state folder {state} cannot be written to; make it writable",
+    ]
 
 
 def test_without_the_vault_no_command_is_proposed(cortex_with, tmp_path):
@@ -460,6 +592,22 @@ def test_the_command_ends_with_2_when_the_settings_are_wrong(tmp_path, capsys):
     (tmp_path / "c.yaml").write_text("vualt: {}\n", "utf-8")
     assert main(["status", "--config", str(tmp_path / "c.yaml")]) == 2
     assert capsys.readouterr().out == ""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the shell is that of a POSIX system")
+@pytest.mark.parametrize(
+    "words", ["status >&-", "status 2>&-", "status <&-", "hook pre_llm_call <&-"]
+)
+def test_with_a_stream_closed_a_command_ends_as_ever(cortex_with, words):
+    config = cortex_with(NOTES).config.path
+    done = subprocess.run(
+        ["sh", "-c", f'"$0" -m cortex --config "$1" {words}', sys.executable, str(config)],
+        cwd=Path(__file__).resolve().parent.parent,
+        env={**os.environ, "HERMES_HOME": str(config.parent)},
+        capture_output=True,
+        encoding="utf-8",
+    )
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_as_json_it_is_one_document_with_the_same_keys_whatever_is_built(

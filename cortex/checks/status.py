@@ -20,6 +20,13 @@ from .freshness import Freshness, freshness
 
 NO_INDEX = "there is no index yet; run: cortex index"
 GRAPH_STATS = "graph_stats.json"
+# The names in the state folder that other programs read.
+PUBLIC = {
+    "index": ("chunks.jsonl", "notes.jsonl"),
+    "vectors": (),
+    "graph": ("graph_nodes.jsonl", "graph_edges.jsonl", "graph_broken.jsonl", GRAPH_STATS),
+}
+COPIED_BY = {"index": "cortex index", "graph": "cortex graph build"}
 _COMMAND = re.compile(r"; run: (.+)$")  # how a problem ends that a command mends
 _STEPS = ("cortex index", "cortex embed", "cortex graph build")  # each needs those before it
 _STAND_IN = "hashing"  # names of one model with and without its defaults written out
@@ -43,9 +50,10 @@ def report(
             stamps[kind], damage[kind] = None, str(error)
     index, vectors, graph = stamps["index"], stamps["vectors"], stamps["graph"]
     drift, counts = None, None
-    has_vault = config.vault.path is not None and config.vault.path.is_dir()
+    vault_problems = list(_vault_problems(config))
+    has_vault = not vault_problems
     try:
-        drift = _drift(config, rules, index)
+        drift = _drift(config, rules, index) if has_vault else None
     except Damaged as error:
         damage.setdefault("index", str(error))
     try:
@@ -55,16 +63,20 @@ def report(
     problems = list(
         dict.fromkeys(
             [
-                *_vault_problems(config, has_vault),
+                *vault_problems,
                 *_file_problems(config, hooks),
                 *damage.values(),
                 *_model_problems(config, model),
                 *_index_problems(index, drift, damage),
                 *_vector_problems(state, config, index, vectors, damage),
                 *_graph_problems(index, graph, damage),
+                *_copy_problems(state, stamps),
             ]
         )
     )
+    steps = next_commands(problems) if has_vault else []
+    if steps and state.root.is_dir() and not os.access(state.root, os.W_OK):
+        problems.append(f"the state folder {state.root} cannot be written to; make it writable")
     served = config.embeddings.endpoint.url
     return {
         "cortex": _installed(),
@@ -93,7 +105,7 @@ def report(
         "runs": state.runs(),
         "hook_lifecycle": [dict(row) for row in hooks],
         "problems": problems,
-        "next": next_commands(problems) if has_vault else [],
+        "next": steps,
     }
 
 
@@ -121,7 +133,7 @@ def _whole(state: State, kind: str) -> Stamp | None:
 
 def _drift(config: Config, rules: FolderRules, index: Stamp | None) -> Freshness | None:
     vault = config.vault.path
-    if vault is None or not vault.is_dir() or index is None:
+    if vault is None or index is None:
         return None
     return freshness(vault, rules, config.vault.allow_symlinks_outside, index)
 
@@ -169,11 +181,14 @@ def _installed() -> dict[str, Json]:
 # Problems: what is wrong, and at the end what to do
 
 
-def _vault_problems(config: Config, has_vault: bool) -> Iterator[str]:
-    if config.vault.path is None:
+def _vault_problems(config: Config) -> Iterator[str]:
+    vault = config.vault.path
+    if vault is None:
         yield f"no vault is named; set vault.path in {config.path}"
-    elif not has_vault:
-        yield f"the vault {config.vault.path} is not a folder; set vault.path in {config.path}"
+    elif not vault.is_dir():
+        yield f"the vault {vault} is not a folder; set vault.path in {config.path}"
+    elif not os.access(vault, os.R_OK | os.X_OK):
+        yield f"the vault {vault} may not be read; give yourself the right to it"
 
 
 def _file_problems(config: Config, hooks: Sequence[Row]) -> Iterator[str]:
@@ -235,10 +250,13 @@ def _vector_problems(
             "run: cortex embed"
         )
     cache = state.root / vectors.values["cache"]
-    if whole_rows(cache, vectors.values["dimensions"]) < vectors.values["rows"]:
-        yield f"{cache} has lost vectors; run: cortex embed"
-    if chroma.count(config.index.chroma_path) is None:
-        yield f"{config.index.chroma_path} is missing or damaged; run: cortex embed"
+    try:
+        if whole_rows(cache, vectors.values["dimensions"]) < vectors.values["rows"]:
+            yield f"{cache} has lost vectors; run: cortex embed"
+        if chroma.count(config.index.chroma_path) is None:
+            yield f"{config.index.chroma_path} is missing or damaged; run: cortex embed"
+    except OSError as error:
+        yield f"{error.filename} cannot be read ({error.strerror}); mend that first"
 
 
 def _is_model(config: Config, built_with: str, identity: str) -> bool:
@@ -260,3 +278,18 @@ def _graph_problems(
         yield "there is no graph yet; run: cortex graph build"
     elif graph.built_from != index.generation:
         yield "the graph lags behind the index; run: cortex graph build"
+
+
+def _copy_problems(state: State, stamps: Mapping[str, Stamp | None]) -> Iterator[str]:
+    """Generations whose files are there, and no longer under their names in the state folder."""
+    for kind, stamp in stamps.items():
+        if stamp is None:
+            continue
+        for name in PUBLIC[kind]:
+            path = state.root / name
+            try:
+                is_whole = path.stat().st_size == stamp.values["files"].get(name)
+            except OSError:
+                is_whole = False
+            if not is_whole:
+                yield f"{path} is missing or damaged; run: {COPIED_BY[kind]}"

@@ -45,12 +45,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     if argv is None:
         decode_names_as_utf8()
         argv = sys.argv[1:]
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:  # closed by who started us
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     try:
         code = _run(list(argv))
-        sys.stdout.flush()
+        if sys.stdout is not None:  # closed by whoever started this
+            sys.stdout.flush()
         return code
     except CortexError as error:
         say(str(error))

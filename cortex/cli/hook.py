@@ -12,6 +12,8 @@ import sys
 import threading
 from typing import Any
 
+from ..errors import CortexError
+from ..ops.packages import REMEDY, missing_package
 from .output import say
 
 MAX_INPUT = 64_000_000  # bytes: a long conversation, told whole
@@ -32,11 +34,21 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    try:
+        _answer(args)
+    except Exception as error:  # one guard, as in hooks.py
+        _report(error)
+    return 0
+
+
+def _answer(args: argparse.Namespace) -> None:
     if args.event not in EVENTS:
         say(f"there is no hook {args.event!r}; there are {', '.join(EVENTS)}")
-        return 0
+        return
     if args.event != "pre_llm_call" or os.environ.get(PLUGIN_SPEAKS) == "1":
-        return 0  # a process that ends at once has nothing to warm up or to remember
+        return  # a process that ends at once has nothing to warm up or to remember
+    if sys.stdin is None:  # closed by whoever started this
+        return
     if sys.stdin.isatty():
         say('waiting for a payload on stdin, e.g. {"extra": {"user_message": "..."}}')
     told = keywords(sys.stdin.buffer.read(MAX_INPUT + 1))
@@ -44,11 +56,23 @@ def run(args: argparse.Namespace) -> int:
     if text:
         # Escaped, so that no half of a character in a name can stop the line from being written.
         print(json.dumps({"context": text}))
-    sys.stdout.flush()
-    sys.stderr.flush()
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            stream.flush()
     if _is_something_late():
         os._exit(0)  # it would hold up the turn, or crash as the interpreter ends
-    return 0
+
+
+def _report(error: Exception) -> None:
+    if isinstance(error, BrokenPipeError):
+        raise error  # nobody listens any more
+    package = missing_package(error) if isinstance(error, ImportError) else None
+    if package is not None:
+        say(f"{package} is missing in this Python; {REMEDY}")
+    elif isinstance(error, CortexError):
+        say(str(error))
+    else:  # its message may hold text of a note
+        say(f"no context: {type(error).__name__}")
 
 
 def keywords(raw: bytes) -> dict[str, Any]:
@@ -80,12 +104,7 @@ def _context(told: dict[str, Any], config: str | None) -> str | None:
     env = dict(os.environ)
     if config:
         env["CORTEX_CONFIG"] = os.path.abspath(config)
-    injector = Injector(Runtime(env))
-    try:
-        return injector.context(told)
-    except Exception as error:  # one guard, as in hooks.py
-        injector.report("pre_llm_call", error)
-        return None
+    return Injector(Runtime(env)).context(told)
 
 
 def _is_something_late() -> bool:

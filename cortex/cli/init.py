@@ -47,6 +47,8 @@ def run(args: argparse.Namespace) -> int:
         print(f"WIKI_PATH names another folder, {visible(wiki)}; only init ever reads it")
     if edit is not None:
         apply_edit(edit, args.dry_run, "Cortex is turned on in")
+        if not args.dry_run:
+            plugin_folder.copy_skills(home)
         if not plugin_folder.is_found(home):
             print(
                 f"Hermes does not find Cortex in {visible(str(home))} yet; "

@@ -80,6 +80,8 @@ def _install(args: argparse.Namespace) -> int:
         print(f"{verb} the plugin: {visible(str(plugin_folder.plugin_folder(home)))}")
     if edit is not None:
         apply_edit(edit, args.dry_run, "Cortex is turned on in")
+        if not args.dry_run:
+            plugin_folder.copy_skills(home)
     if args.dry_run:
         return 0
     if edit is None and args.link and not _is_on(home):
@@ -104,24 +106,25 @@ def _uninstall(args: argparse.Namespace) -> int:
     from ..ops import host_config, install, plugin_folder
 
     home = hermes_home(os.environ)
-    packages, folder = install.removable()
+    packages, folders = install.removable()
+    parts = [*map(str, folders), *([counted(len(packages), "package")] if packages else [])]
+    what = ", ".join(parts)
     edit = host_config.disabling(home)
     apply_edit(edit, args.dry_run, "Cortex is turned off in")
     place = plugin_folder.plugin_folder(home)
     if args.dry_run:
-        if place.is_symlink():
+        if plugin_folder.is_linked(home):
             print(visible(f"would take away the link: {place}"))
-        if packages or folder:
-            what = str(folder) if folder else counted(len(packages), "package")
+        if what:
             print(visible(f"would remove: {what}"))
         return 0
+    plugin_folder.remove_copied_skills(home)
     if plugin_folder.unlink(home):
         print(visible(f"took away the link: {place}"))
     elif place.is_dir():
         print(visible(f"the plugin lies in {place}; remove that folder yourself"))
-    install.remove(packages, folder)
-    if packages or folder:
-        what = str(folder) if folder else counted(len(packages), "package")
+    install.remove(packages, folders)
+    if what:
         print(visible(f"removed: {what}"))
     print(visible(f"settings and index stay in {home / 'cortex'}; delete it to be rid of them"))
     return 0

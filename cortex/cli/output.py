@@ -64,7 +64,7 @@ def say(message: str) -> None:
     line = f"cortex: {visible(message)}"
     if "tqdm" in sys.modules:  # a bar may stand on that line, which only tqdm can clear
         sys.modules["tqdm"].tqdm.write(line, file=sys.stderr)
-    else:
+    elif sys.stderr is not None:  # else print would take stdout
         print(line, file=sys.stderr)
 
 

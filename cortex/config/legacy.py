@@ -24,6 +24,8 @@ def in_force(config: Config) -> tuple[HooksConfig, Origin]:
 
     One of today's blocks in the config is enough for context_injection to be ignored: "semantic".
     With it alone they are made of it: "legacy". With none, the defaults: "semantic-default".
+    A block is in the config when a setting stands below its name. The bare name does not count:
+    `cortex init` writes all of them, with the settings below commented out.
     """
     hooks = config.hooks
     if any(_says_something(config, block) for block in BLOCKS):
@@ -48,7 +50,7 @@ def in_force(config: Config) -> tuple[HooksConfig, Origin]:
 
 
 def is_given(config: Config) -> bool:
-    """Whether context_injection says anything; its bare name in a template does not."""
+    """Whether a setting stands below context_injection."""
     return _says_something(config, "context_injection")
 
 

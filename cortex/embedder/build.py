@@ -315,7 +315,10 @@ def _fill_chroma(
     )
     old: dict[str, str] = {}
     if is_synced and previous is not None:
-        old = dict(read_lines(previous.file("entries.jsonl")))
+        try:
+            old = dict(read_lines(previous.file("entries.jsonl")))
+        except (Damaged, ValueError):
+            is_synced = False
     upserts = [entry for entry in wanted if old.get(entry[0]) != entry[2]]
     names = {entry[0] for entry in wanted}
     deletes = [name for name in old if name not in names]

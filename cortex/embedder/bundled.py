@@ -176,6 +176,8 @@ def load_tokenizer(place: Path) -> Tokenizer:
 
 
 def load_model(place: Path, threads: int) -> Model:
+    # Or it looks up a server of its maker to report to (seen in 1.32), as soon as it is imported.
+    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
     try:
         import onnxruntime
     except ImportError as error:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from ..config.schema import HooksConfig
 from .turn import Turn
 
+LEAST_BUDGET = 200  # tokens; the marks cost about 100, and less than the rest says nothing
 SWITCH = "HERMES_CORTEX_CONTEXT"  # off, 0, false or no: nothing is injected
 
 # In the order in which they stand behind the message.
@@ -18,11 +19,11 @@ def is_switched_off(env: Mapping[str, str]) -> bool:
 
 
 def is_on(name: str, hooks: HooksConfig) -> bool:
-    """Whether the settings want a block at all."""
+    """Whether the settings want a block at all, and give it room."""
     settings = getattr(hooks, name)
     if name == "skill_context" and not settings.load_skill:
         return False
-    return bool(settings.enabled and settings.budget > 0)
+    return bool(settings.enabled and settings.budget >= LEAST_BUDGET)
 
 
 def due(hooks: HooksConfig, turn: Turn) -> list[str]:

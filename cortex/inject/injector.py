@@ -6,8 +6,8 @@ import logging
 import os
 import time
 import traceback
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
@@ -17,15 +17,16 @@ from ..config.schema import Config, HooksConfig
 from ..errors import ConfigError, CortexError
 from ..generated import Block, mark
 from ..home import chosen
+from ..patience import Job, Workers
 from ..platforms import Session, refusal
 from . import sources
 from .blocks import due, is_switched_off
-from .deadline import Workers
 from .sources import MAX_CHARS, Draft, Vault
 from .turn import Turn, read_turn
 
 MARGIN_S = 0.1  # of the deadline, for what is done after the wait
-FIRST_WAIT_S = 1.4  # for the settings, which say how long to wait for the rest
+FIRST_WAIT_S = 1.4  # for the settings, until they have said once how long a turn may take
+THREAD_NAME = "cortex-inject"
 INHERITED = ("cron", "subagent")  # platforms of sessions that others began: admitted by name alone
 _MAX_SAID = 200
 
@@ -49,16 +50,17 @@ class Injector:
 
     def __init__(self, host: Host) -> None:
         self._host = host
-        self._workers = Workers()
+        self._workers = Workers(THREAD_NAME)
+        self._allowed_s: dict[Path, float] = {}  # home -> hooks.deadline_ms as last read, seconds
         self._said: set[str] = set()
 
-    def context(self, kwargs: Mapping[str, Any]) -> str | None:
+    def context(self, kwargs: Mapping[str, Any], began: float | None = None) -> str | None:
         """The marked text for a turn, told with the keywords of pre_llm_call; None for nothing.
 
         Returns within hooks.deadline_ms of the profile that is asking. What is not ready by then,
-        the settings included, is left out.
+        the settings included, is left out. began: when the host called, by time.monotonic.
         """
-        began = time.monotonic()
+        began = time.monotonic() if began is None else began
         session = self._session(kwargs)
         env = self._host.environment()
         if is_switched_off(env):
@@ -67,20 +69,12 @@ class Injector:
         if turn is None:
             return None
         home = self._host.home()
-        opening = self._workers.start(("settings", home), partial(self._open, session, home, env))
-        if opening is None or not self._workers.is_done(opening, began + FIRST_WAIT_S):
-            self._say("the settings could not be read in time")
-            return None
-        if opening.error is not None:
-            self.report("context", opening.error)
-        vault = opening.result
+        vault = self._settled(session, turn, home, env, began)
         if vault is None:
             return None
         hooks, _ = in_force(vault.config)
-        allowed_s = hooks.deadline_ms / 1000
-        deadline = began + allowed_s - min(MARGIN_S, allowed_s / 5)
-        made = self._made(vault, hooks, turn, home, deadline)
-        blocks = _fitting(made, until=began + allowed_s - MARGIN_S / 2)
+        self._allowed_s[home] = hooks.deadline_ms / 1000
+        blocks = self._made(vault, hooks, turn, home, _deadline(began, hooks.deadline_ms / 1000))
         if not blocks:
             return None
         text = mark(blocks)
@@ -110,9 +104,9 @@ class Injector:
             except Exception as error:
                 self.report("cache_warm", error)
 
-        self._workers.start(("warm", home), work, alone=True)
+        self._workers.start(("warm", home), work, most=1)
 
-    def report(self, what: str, error: Exception) -> None:
+    def report(self, what: str, error: BaseException) -> None:
         """Log a failure: its message if it is one of ours, else where it happened.
 
         The message of any other may hold text of a note.
@@ -123,7 +117,7 @@ class Injector:
             self._say(f"{what}: {error.name} is not installed; run: hermes cortex install")
         else:
             where = "".join(traceback.format_tb(error.__traceback__))
-            _logger.error("%s failed with %s\n%s", what, type(error).__name__, where)
+            self._say(f"{what} failed with {type(error).__name__}\n{where}")
 
     def _session(self, kwargs: Mapping[str, Any]) -> Session:
         session_id = str(kwargs.get("session_id") or "")
@@ -133,6 +127,25 @@ class Injector:
         if platform and not session_id:
             return Session("", platform, sender)
         return self._host.session(session_id)
+
+    def _settled(
+        self, session: Session, turn: Turn, home: Path, env: Mapping[str, str], began: float
+    ) -> Vault | None:
+        """As _open, waited for as long as a turn may take; None when it takes longer or fails."""
+        until = began + FIRST_WAIT_S
+        if home in self._allowed_s:
+            until = _deadline(began, self._allowed_s[home])
+        opening = self._workers.start(
+            ("settings", home), partial(self._open, session, home, env), by=turn.session_id
+        )
+        if opening is None or not opening.is_done(until):
+            if opening is not None:
+                opening.is_late = True
+            self._say("the settings could not be read in time")
+            return None
+        if opening.error is not None:
+            self.report("context", opening.error)
+        return opening.result
 
     def _open(self, session: Session, home: Path, env: Mapping[str, str]) -> Vault | None:
         """The Cortex of the profile that is asking; None where nothing is to be told."""
@@ -152,25 +165,30 @@ class Injector:
 
     def _made(
         self, vault: Vault, hooks: HooksConfig, turn: Turn, home: Path, deadline: float
-    ) -> list[_Made]:
+    ) -> list[Block]:
         """The blocks that are ready by the deadline, in their order."""
-        jobs = []
+        tries: list[_Try] = []
         for name in due(hooks, turn):
-            make = partial(_make, name, vault, hooks, turn, home, deadline)
-            job = self._workers.start((name, home), make)
-            if job is None:
+            drafts = partial(_drafts, name, vault, hooks, turn, home, deadline)
+            one = _Try(name, tuple(tries), drafts, deadline)
+            one.job = self._workers.start((name, home), one.make, by=turn.session_id)
+            if one.job is None:
                 self._say(f"{name}: left out, for an earlier turn's has not ended yet")
             else:
-                jobs.append((name, job))
-        made = []
-        for name, job in jobs:
-            if not self._workers.is_done(job, deadline):
-                self._say(f"{name}: left out, it was not ready within {hooks.deadline_ms} ms")
-            elif job.error is not None:
-                self.report(name, job.error)
-            elif job.result is not None:
-                made.append(job.result)
-        return made
+                tries.append(one)
+        blocks: list[Block] = []
+        for one in tries:
+            assert one.job is not None
+            if not one.job.is_done(deadline):
+                one.job.is_late = True
+                if one.block is None:
+                    self._say(f"{one.name}: left out, not ready within {hooks.deadline_ms} ms")
+            elif one.job.error is not None:
+                self.report(one.name, one.job.error)
+            block = one.block
+            if block is not None and len(mark([*blocks, block])) <= MAX_CHARS:
+                blocks.append(block)
+        return blocks
 
     def _say(self, message: str) -> None:
         """Once as a warning: the same would be said at each turn."""
@@ -189,52 +207,56 @@ def refused_hooks(
     A session that another began is to be admitted by name, and so is where it comes from.
     """
     admitted = config.hooks.platforms
+    names = {name.strip().lower() for name in admitted}
     link: Session | None = session
     for _ in range(20):
         if link is None:
             break
-        if link.platform in INHERITED and not {link.platform, "all"} & set(admitted):
+        if link.platform in INHERITED and not {link.platform, "all"} & names:
             return f"{link.platform} sessions are not among hooks.platforms"
         link = link.parent
     return refusal(admitted, session, home, env)
 
 
-@dataclass(frozen=True, slots=True)
-class _Made:
-    draft: Draft
-    block: Block  # with all the room there is
+def _deadline(began: float, allowed_s: float) -> float:
+    """Until when to wait, in seconds of time.monotonic."""
+    return began + allowed_s - min(MARGIN_S, allowed_s / 5)
 
 
-def _make(
+@dataclass(slots=True)
+class _Try:
+    """One block on its way, on a thread of its own."""
+
+    name: str
+    earlier: Sequence[_Try]  # which stand before it in the message
+    drafts: Callable[[], Iterator[Draft | None]]
+    deadline: float
+    job: Job[None] | None = None
+    block: Block | None = field(default=None)  # the best so far
+
+    def make(self) -> None:
+        for draft in self.drafts():
+            if time.monotonic() > self.deadline:
+                return
+            self.block = draft.block(self._room()) if draft is not None else None
+
+    def _room(self) -> int:
+        """Characters that the blocks before it leave; one that is slow is not waited for long."""
+        now = time.monotonic()
+        until = now + (self.deadline - now) / 4
+        blocks = [one.block for one in self.earlier if one.job and one.job.is_done(until)]
+        return MAX_CHARS - len(mark([block for block in blocks if block is not None]))
+
+
+def _drafts(
     name: str, vault: Vault, hooks: HooksConfig, turn: Turn, home: Path, deadline: float
-) -> _Made | None:
+) -> Iterator[Draft | None]:
     shown = turn.shown.get(name, frozenset())
-    draft: Draft | None = None
     if name == "skill_context":
-        draft = sources.skill(hooks.skill_context, vault.config.path.parent, shown)
+        yield sources.skill(hooks.skill_context, vault.config.path.parent, shown)
     elif name == "bootstrap_context":
-        draft = sources.bootstrap(hooks.bootstrap_context)
+        yield sources.bootstrap(hooks.bootstrap_context)
     elif name == "recent_context":
-        draft = sources.recent(hooks.recent_context, home, turn.session_id, time.time())
+        yield sources.recent(hooks.recent_context, home, turn.session_id, time.time())
     elif name == "dynamic_context":
-        draft = sources.dynamic(hooks.dynamic_context, vault, turn.message, shown, deadline)
-    block = draft.block() if draft is not None else None
-    return _Made(draft, block) if draft is not None and block is not None else None
-
-
-def _fitting(made: Sequence[_Made], until: float) -> list[Block]:
-    """The blocks that one message holds: a later one is shortened, or left out.
-
-    until: in seconds of time.monotonic; after that nothing is made anew.
-    """
-    blocks: list[Block] = []
-    for one in made:
-        if len(mark([*blocks, one.block])) <= MAX_CHARS:
-            blocks.append(one.block)
-            continue
-        if time.monotonic() > until:
-            break
-        shorter = one.draft.block(MAX_CHARS - len(mark(blocks)))
-        if shorter is not None:
-            blocks.append(shorter)
-    return blocks
+        yield from sources.dynamic(hooks.dynamic_context, vault, turn.message, shown, deadline)

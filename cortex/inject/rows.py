@@ -10,11 +10,10 @@ from pathlib import Path
 from ..config.legacy import Origin, in_force, is_given
 from ..config.schema import Config, HooksConfig
 from ..home import hermes_home
-from .blocks import SWITCH, is_on, is_switched_off
+from .blocks import LEAST_BUDGET, SWITCH, is_on, is_switched_off
 from .sources import bootstrap_files, skill_file
 
 TARGET = "behind the user's message"
-LEAST_BUDGET = 150  # tokens; the frame alone costs about 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,13 +92,14 @@ def _row(
     if origin == "legacy":
         enabled, skipped = False, "hooks.context_injection is in force"
     elif not is_on(name, hooks):
-        which = "budget is 0" if enabled else "enabled is false"
+        which = "enabled is false"
         if settings.enabled and not enabled:
             which = "load_skill is false"
         skipped = f"hooks.{name}.{which}"
+        if enabled:
+            skipped = _too_small(f"hooks.{name}", settings.budget)
     else:
-        skipped = off or _too_small(f"hooks.{name}", settings.budget) or lacking
-        skipped = skipped or _nowhere(config)
+        skipped = off or lacking or _nowhere(config)
     return Row(
         phase="pre_llm_call",
         name=_NAMES[name],
@@ -147,6 +147,8 @@ def _legacy_row(config: Config, origin: Origin, off: str | None, has_index: bool
 def _too_small(where: str, budget: int) -> str | None:
     if budget >= LEAST_BUDGET:
         return None
+    if budget == 0:
+        return f"{where}.budget is 0"
     return f"{where}.budget of {budget} holds nothing; {LEAST_BUDGET} is the least"
 
 

@@ -22,6 +22,7 @@ from ..config.schema import (
 )
 from ..errors import Unavailable
 from ..generated import Block, escape, escape_citations, key, mark
+from ..patience import Urgent
 from ..records import static
 from ..redaction import redact
 from ..text import cut_to_tokens, estimate_tokens, one_line
@@ -35,6 +36,9 @@ _CUT_TOKENS = 12  # for CUT, and for a fence that must be closed in front of it
 _LEAST_TOKENS = 24  # less of a text says nothing
 _TRIES = 6
 _SHARE_OF_VECTORS = 0.5  # of the time that is left, before words alone have to answer
+_QUICK_S = 0.1  # a search by words that takes longer meets a process just begun, or a busy machine
+_BY_WORDS = ("bm25", "graph")
+_WORDS_AT_ONCE = 2  # searches by words; more sessions wait in line, or none of them were in time
 
 _logger = logging.getLogger(__name__)
 
@@ -45,7 +49,13 @@ class Vault(Protocol):
     @property
     def config(self) -> Config: ...
 
-    def search(self, text: str, *, vector_wait_s: float | None = None) -> SearchResult: ...
+    def search(
+        self,
+        text: str,
+        *,
+        channels: Sequence[str] | None = None,
+        vector_wait_s: float | None = None,
+    ) -> SearchResult: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +150,7 @@ def recent(settings: RecentContextConfig, home: Path, session_id: str, now: floa
         include=settings.include_sources,
         exclude=settings.exclude_sources,
         without=session_id,
+        profiles=_profiles(home),
     )
     found = topics(sessions)
     if settings.diagnostics:
@@ -176,28 +187,51 @@ def recent(settings: RecentContextConfig, home: Path, session_id: str, now: floa
     return Draft("recent_context", settings.budget, compose)
 
 
+def _profiles(home: Path) -> tuple[str, ...]:
+    """What the host calls the profile of a home; that of its root has two names."""
+    return (home.name,) if home.parent.name == "profiles" else ("default", "custom")
+
+
 def dynamic(
     settings: DynamicContextConfig,
     vault: Vault,
     message: str,
     shown: AbstractSet[str],
     deadline: float,
-) -> Draft | None:
+) -> Iterator[Draft | None]:
     """What the vault says to the message and the conversation does not carry yet.
 
-    deadline: in seconds of time.monotonic; half of what is left until then is the vectors' time.
-    Raises CortexError when the vault cannot be searched.
+    Each that comes counts instead of the one before: where time is short, the first is by words
+    alone. deadline: in seconds of time.monotonic; half of what is left until then, once the index
+    is open, is the vectors' time. Raises CortexError when the vault cannot be searched.
     """
-    left = max(deadline - time.monotonic(), 0)
     query = settings.query.strip() or message
-    result = vault.search(query, vector_wait_s=_SHARE_OF_VECTORS * left)
+    cite = vault.config.context_builder.cite_sources
+    began = time.monotonic()
+    with _by_words.first(0.75 * (deadline - began)):
+        result = vault.search(query, channels=_BY_WORDS)
+        is_slow = time.monotonic() - began > _QUICK_S
+        if is_slow:
+            yield _found(result, settings.budget, shown, cite)
+    if not _by_words.is_over((deadline - time.monotonic()) / 2):
+        if not is_slow:
+            yield _found(result, settings.budget, shown, cite)
+        return
+    wait_s = _SHARE_OF_VECTORS * max(deadline - time.monotonic(), 0)
+    result = vault.search(query, vector_wait_s=wait_s)
+    yield _found(result, settings.budget, shown, cite)
+
+
+_by_words = Urgent(_WORDS_AT_ONCE)
+
+
+def _found(result: SearchResult, budget: int, shown: AbstractSet[str], cite: bool) -> Draft | None:
     from ..context import build_context, relevant
 
     fresh = tuple(hit for hit in relevant(result)[0] if _key_of(hit) not in shown)
     if not fresh:
         return None
     result = replace(result, hits=fresh)
-    cite = vault.config.context_builder.cite_sources
 
     def compose(tokens: int) -> tuple[str, tuple[str, ...]]:
         context = build_context(result, tokens, cite_sources=cite)
@@ -209,7 +243,7 @@ def dynamic(
         keys = dict.fromkeys(_key_of(hit) for hit in fresh if _words(hit) in told)
         return context.text, tuple(keys)
 
-    return Draft("dynamic_context", settings.budget, compose)
+    return Draft("dynamic_context", budget, compose)
 
 
 def _key_of(hit: Hit) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -63,10 +64,20 @@ def shown_in(messages: Sequence[Mapping[str, Any]]) -> dict[str, frozenset[str]]
         if message.get("role") != "user" or not isinstance(sent, str):
             continue
         own = content.strip() if isinstance(content, str) else ""
-        at = sent.find(own)
-        for name, keys in generated.shown(sent[at + len(own) :] if at >= 0 else sent).items():
+        for name, keys in generated.shown(_behind(sent, own)).items():
             found[name] = found.get(name, frozenset()) | keys
     return found
+
+
+def _behind(sent: str, own: str) -> str:
+    """What the host put behind the user's own words; all of `sent` when it holds them no more.
+
+    In a group it puts in front of them what others wrote, where anybody can have forged a frame.
+    """
+    if sent.startswith(own):
+        return sent[len(own) :]
+    at = sent.rfind(f"{own}\n\n{generated.OPENING}")
+    return sent[at if at >= 0 else max(sent.rfind(own), 0) :]
 
 
 def _split(
@@ -85,6 +96,10 @@ def _split(
     return [m for m in messages if m.get("role") == "user"], None
 
 
+# How the host writes a picture down, once a message of parts has become text in its database.
+_PICTURE = re.compile(r"^\[screenshot\]$", re.MULTILINE)
+
+
 def _is_text(message: Mapping[str, Any]) -> bool:
     content = message.get("content")
-    return isinstance(content, str) and not content.isspace() and content != ""
+    return isinstance(content, str) and content.strip() != "" and not _PICTURE.search(content)

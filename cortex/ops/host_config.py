@@ -6,6 +6,7 @@ byte. It counts only if the new text, parsed, says exactly what was wanted; else
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import json
 import os
@@ -22,10 +23,13 @@ import yaml
 
 from ..errors import CortexError
 from ..files import sync_folder
-from ..redaction import redact
-from .plugin_folder import skills_folder
+from ..redaction import redact_part
+from .plugin_folder import refuse_unwritable, skills_folder
 
 NAME = "cortex"  # the plugin, as its manifest and its entry point name it
+
+# The host's own choice: quick, and it reads what the one in Python does not, such as tabs in JSON.
+_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +46,13 @@ class Edit:
 
     def diff(self) -> str:
         """The change as a unified diff, with what looks like a key masked; "" if there is none."""
+        # Masked before they are compared: a piece of a key can't be told from other text.
+        sides = [redact_part(text, 0, len(text))[0] for text in (self.before or "", self.after)]
         lines = difflib.unified_diff(
-            (self.before or "").splitlines(), self.after.splitlines(),
+            sides[0].splitlines(), sides[1].splitlines(),
             str(self.path), str(self.path), n=2, lineterm="",
         )  # fmt: skip
-        return redact("\n".join(lines))[0]
+        return "\n".join(lines)
 
 
 def enabling(home: Path, *, will_be_linked: bool = False) -> Edit:
@@ -54,28 +60,42 @@ def enabling(home: Path, *, will_be_linked: bool = False) -> Edit:
 
     will_be_linked: see skills_folder. Raises CortexError, see module.
     """
-    path, before = _read(home)
-    text = before or ""
-    text = _without(path, text, "plugins", "disabled", lambda entry: entry == NAME)
-    text = _with(path, text, "plugins", "enabled", NAME)
     skills = skills_folder(home, will_be_linked=will_be_linked)
-    if skills is not None and not _lists_folder(_parsed(path, text), home, skills):
-        text = _with(path, text, "skills", "external_dirs", skills)
-    return Edit(path, before, text)
+
+    def change(path: Path, text: str) -> str:
+        text = _without(path, text, "plugins", "disabled", lambda entry: entry == NAME)
+        text = _with(path, text, "plugins", "enabled", NAME)
+        if skills is not None and not _lists_folder(_parsed(path, text), home, skills):
+            text = _with(path, text, "skills", "external_dirs", skills)
+        return text
+
+    return _edit(home, change)
 
 
 def disabling(home: Path) -> Edit:
     """What `enabling` put there, taken out. Raises CortexError."""
-    path, before = _read(home)
-    text = before or ""
-    text = _without(path, text, "plugins", "enabled", lambda entry: entry == NAME)
     skills = skills_folder(home)
-    if skills is not None:
-        text = _without(
-            path, text, "skills", "external_dirs",
-            lambda entry: _same_folder(home, entry, skills),
-        )  # fmt: skip
-    return Edit(path, before, text)
+
+    def change(path: Path, text: str) -> str:
+        text = _without(path, text, "plugins", "enabled", lambda entry: entry == NAME)
+        if skills is not None:
+            text = _without(
+                path, text, "skills", "external_dirs",
+                lambda entry: _same_folder(home, entry, skills),
+            )  # fmt: skip
+        return text
+
+    return _edit(home, change)
+
+
+def _edit(home: Path, change: Callable[[Path, str], str]) -> Edit:
+    path, before = _read(home)
+    mark = "\ufeff" if before and before.startswith("\ufeff") else ""
+    edit = Edit(path, before, mark + change(path, (before or "")[len(mark) :]))
+    if edit.is_needed:
+        for folder in {path.parent, Path(os.path.realpath(path)).parent}:
+            refuse_unwritable(folder, f"{path} can't be edited")
+    return edit
 
 
 def is_enabled(home: Path) -> bool | None:
@@ -97,27 +117,42 @@ def write(edit: Edit) -> Path | None:
     Raises CortexError if the file was changed since it was read.
     """
     place = Path(os.path.realpath(edit.path))  # a link stays one
-    place.parent.mkdir(parents=True, exist_ok=True)
     if _text_of(place) != edit.before:
         raise CortexError(f"{edit.path} was changed just now; nothing was written; try again")
-    backup = None
-    if edit.before is not None:
-        backup = _backup_name(edit.path)
-        shutil.copy2(place, backup)
-    handle, name = tempfile.mkstemp(prefix=".cortex-new-", dir=place.parent)
+    backup = _backup_name(edit.path) if edit.before is not None else None
+    fresh = None
     try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if backup is not None:
+            shutil.copy2(place, backup)
+            _give_to_owner_of(place, backup)
+        handle, fresh = tempfile.mkstemp(prefix=".cortex-new-", dir=place.parent)
         with os.fdopen(handle, "wb") as file:
             file.write(edit.after.encode("utf-8"))
             file.flush()
             os.fsync(file.fileno())
-        if edit.before is not None:
-            shutil.copymode(place, name)
-        os.replace(name, place)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
+        if backup is not None:
+            shutil.copymode(place, fresh)
+            _give_to_owner_of(place, fresh)
+        os.replace(fresh, place)
+    except BaseException as error:
+        for left in (fresh, backup):
+            if left is not None:
+                Path(left).unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            why = error.strerror or error
+            raise CortexError(f"{edit.path} can't be written: {why}; it is as it was") from error
         raise
     sync_folder(place.parent)
     return backup
+
+
+def _give_to_owner_of(file: Path, other: str | Path) -> None:
+    """As root it would be root's, and its owner could not write to it any more."""
+    owner = file.stat()
+    if hasattr(os, "chown"):
+        with contextlib.suppress(OSError):  # only root may
+            os.chown(other, owner.st_uid, owner.st_gid)
 
 
 def _backup_name(path: Path) -> Path:
@@ -150,7 +185,7 @@ def _text_of(path: Path) -> str | None:
 
 def _parsed(path: Path, text: str) -> dict[str, Any]:
     try:
-        settings = yaml.safe_load(text)
+        settings = yaml.load(text, Loader=_LOADER)
     except (yaml.YAMLError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         place = f"line {mark.line + 1}: " if mark else ""
@@ -169,8 +204,8 @@ def _parsed(path: Path, text: str) -> dict[str, Any]:
 def _entries(settings: dict[str, Any], section: str, key: str) -> list[Any]:
     group = settings.get(section)
     entries = group.get(key) if isinstance(group, dict) else None
-    if isinstance(entries, str):  # the host takes one folder without a list
-        return [entries]
+    if isinstance(entries, str) and section == "skills":
+        return [entries]  # the host takes one folder without a list, but no plugin
     return entries if isinstance(entries, list) else []
 
 
@@ -198,10 +233,14 @@ def _with(path: Path, text: str, section: str, key: str, entry: str) -> str:
         return text
     group = before.get(section)
     group = {} if group is None else group
-    if not isinstance(group, dict) or not isinstance(group.get(key), (list, str, type(None))):
+    if not isinstance(group, dict):
+        raise CortexError(_by_hand(path, section, key, entry))
+    entries, there = _entries(before, section, key), group.get(key)
+    # Text where the host wants a list counts for nothing there, and making it count is not for us.
+    if not isinstance(there, list | None) and there != entry and [there] != entries:
         raise CortexError(_by_hand(path, section, key, entry))
     # Copied no deeper: a value that an alias repeats elsewhere must not change there.
-    wanted = {**before, section: {**group, key: [*_entries(before, section, key), entry]}}
+    wanted = {**before, section: {**group, key: [*entries, entry]}}
     return _checked(path, _Editor(text).add(section, key, entry), wanted, section, key, entry)
 
 
@@ -228,7 +267,7 @@ def _checked(
 ) -> str:
     if text is not None:
         try:
-            if yaml.safe_load(text) == wanted:
+            if yaml.load(text, Loader=_LOADER) == wanted:
                 return text
         except (yaml.YAMLError, RecursionError):
             pass
@@ -248,10 +287,10 @@ class _Editor:
     def __init__(self, text: str) -> None:
         self.text = text
         self.line_end = "\r\n" if "\r\n" in text else "\n"
-        self.root: Any = yaml.compose(text, Loader=yaml.SafeLoader)
+        self.root: Any = yaml.compose(text, Loader=_LOADER)
 
     def add(self, section: str, key: str, entry: str) -> str | None:
-        if self.root is None:
+        if self.root is None or _is_null(self.root):
             return self._at_end([f"{section}:", f"  {key}:", f"    - {_plain(entry)}"])
         group = _pair(self.root, section)
         if group is None:
@@ -276,14 +315,16 @@ class _Editor:
         if _is_null(items):
             return self._instead_of_null(name, items, [entry])
         if isinstance(items, yaml.ScalarNode):
-            both = json.dumps([items.value, entry], ensure_ascii=False)
+            kept = [items.value] if items.value != entry else []
+            both = json.dumps([*kept, entry], ensure_ascii=False)
             return self._cut(items.start_mark.index, items.end_mark.index, both)
         if not isinstance(items, yaml.SequenceNode):
             return None
         if not items.flow_style:
             dash = " " * items.start_mark.column + f"- {_plain(entry)}"
             return self._line_at(self._end_of(items.value[-1]), [dash])
-        is_plain = _SIMPLE.fullmatch(entry) and not _looks_like_json(self.text, items)
+        is_json = any(self.text[node.start_mark.index] == '"' for node in (name, *items.value[:1]))
+        is_plain = _SIMPLE.fullmatch(entry) and not is_json
         quoted = entry if is_plain else json.dumps(entry, ensure_ascii=False)
         if not items.value:
             return self._cut(items.end_mark.index - 1, items.end_mark.index - 1, quoted)
@@ -379,10 +420,6 @@ def _pair(group: Any, name: str) -> tuple[yaml.Node, Any] | None:
 
 def _is_null(node: yaml.Node) -> bool:
     return isinstance(node, yaml.ScalarNode) and node.tag == "tag:yaml.org,2002:null"
-
-
-def _looks_like_json(text: str, items: yaml.SequenceNode) -> bool:
-    return bool(items.value) and text[items.value[0].start_mark.index] == '"'
 
 
 _SIMPLE = re.compile(r"[A-Za-z/][\w./-]*")  # means itself, wherever in YAML it stands

@@ -52,11 +52,12 @@ def plan(*, private: bool, tell: Tell) -> Plan:
     installer = _Installer.of_this_python()
     there = installed()
     host = there.get(HOST)
-    is_private = private or (private_folder() / _MARK).is_file()
+    is_private = private or bool(_private_folders())
     folder = private_folder() if is_private else None
     if folder is None:
         _refuse_if_not_ours()
-        if faults := installer.faults(_OWN):
+        # What an install that was cut short left behind is for this one to mend.
+        if faults := installer.faults((*_OWN, *_manifest())):
             raise CortexError(
                 f"the packages of {sys.executable} do not fit together already, and Cortex does "
                 f"not add to that: {' '.join(faults[:5])} Mend that first, or run this again with "
@@ -73,9 +74,14 @@ def plan(*, private: bool, tell: Tell) -> Plan:
             raise
         # What Cortex brought itself may move on when Cortex does.
         found = installer.resolve(wanted, hosts)
+    if not found and (faults := _unimportable(folder)):
+        raise CortexError(
+            f"all packages are there, but {'; '.join(faults[:5])}. Install that one again: "
+            f"{sys.executable} -m pip install --force-reinstall --no-deps NAME==VERSION"
+        )
     if folder is not None:
-        add = {} if found == ours else found
-        return Plan(sys.executable, host, folder, add, ours if add else {})
+        is_there = found == ours and not _unimportable(folder)
+        return Plan(sys.executable, host, folder, {} if is_there else found, {})
     foreign = sorted(found.keys() & hosts.keys())
     if foreign:
         raise CortexError(
@@ -95,8 +101,10 @@ def carry_out(plan: Plan, tell: Tell) -> None:
     if plan.folder is not None:
         _fill(plan.folder, plan.add, installer)
         return
-    before = installed()
+    before, listed = installed(), _manifest()
     try:
+        # Listed first: if this is killed, what it had put there is still known as ours.
+        files.write_json(_manifest_path(), {"packages": {**listed, **plan.add}})
         installer.install(plan.add)
         after = installed()
         changed = [
@@ -108,18 +116,24 @@ def carry_out(plan: Plan, tell: Tell) -> None:
         if faults:
             raise CortexError("; ".join(faults[:5]))
     except BaseException as error:
-        with contextlib.suppress(CortexError):
+        try:
             installer.uninstall([name for name in plan.add if name not in before])
             if plan.replace:
                 installer.install(plan.replace)
-        if isinstance(error, CortexError):
-            raise CortexError(f"{error}; what had been added was taken out again") from error
+            if listed:
+                files.write_json(_manifest_path(), {"packages": listed})
+            else:
+                _manifest_path().unlink(missing_ok=True)
+            outcome = "what had been added was taken out again"
+        except (CortexError, OSError) as another:
+            outcome = f"and it could not be taken back: {another}; run this again with --uninstall"
+        if isinstance(error, CortexError | OSError):
+            raise CortexError(f"{error}; {outcome}") from error
         raise
-    files.write_json(_manifest_path(), {"packages": {**_manifest(), **plan.add}})
 
 
-def removable() -> tuple[Versions, Path | None]:
-    """(what Cortex added to this Python and nothing else needs, the private folder if it is there).
+def removable() -> tuple[Versions, list[Path]]:
+    """(what Cortex added to this Python and nothing else needs, the private folders).
 
     A package that was brought to another version since is no longer ours.
     """
@@ -132,16 +146,15 @@ def removable() -> tuple[Versions, Path | None]:
         if not kept:
             break
         gone = {name: version for name, version in gone.items() if name not in kept}
-    folder = private_folder()
-    return gone, folder if (folder / _MARK).is_file() else None
+    return gone, _private_folders()
 
 
-def remove(packages: Versions, folder: Path | None) -> None:
+def remove(packages: Versions, folders: Sequence[Path]) -> None:
     """Take out what `removable` found."""
-    if folder is not None:
+    for folder in folders:
         shutil.rmtree(folder)
-        with contextlib.suppress(OSError):
-            folder.parent.rmdir()
+    with contextlib.suppress(OSError):
+        private_folder().parent.rmdir()
     if packages:
         _Installer.of_this_python().uninstall(list(packages))
     _manifest_path().unlink(missing_ok=True)
@@ -205,7 +218,7 @@ def _run(
     command: Sequence[str], extra: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
     """In an empty folder, so that nothing beside us is taken for a package."""
-    env = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "PIP_USER")}
+    env = {key: value for key, value in os.environ.items() if key not in _ELSEWHERE}
     env.update(PIP_DISABLE_PIP_VERSION_CHECK="1", PIP_NO_INPUT="1", PIP_USER="0", NO_COLOR="1")
     env.update(extra or {}, PYTHONUTF8="1")
     with tempfile.TemporaryDirectory(prefix="cortex-install-") as folder:
@@ -213,6 +226,10 @@ def _run(
             command, cwd=folder, env=env, stdin=subprocess.DEVNULL,
             capture_output=True, text=True, encoding="utf-8", errors="replace",
         )  # fmt: skip
+
+
+# What would send packages to another place than this Python.
+_ELSEWHERE = ("PYTHONPATH", "PIP_PREFIX", "PIP_PYTHON", "PIP_ROOT", "PIP_TARGET", "PIP_USER")
 
 
 def _last_lines(done: subprocess.CompletedProcess[str], count: int = 12) -> str:
@@ -354,6 +371,18 @@ def _manifest() -> Versions:
     return _packages_in(_manifest_path())
 
 
+def _private_folders() -> list[Path]:
+    """Those of every Python that was used, and what an install that was cut short left."""
+    return sorted(
+        folder
+        for folder in private_folder().parent.glob("*")
+        if (folder / _MARK).is_file() or folder.name.startswith(_FRESH)
+    )
+
+
+_FRESH = ".new-"
+
+
 def _installed_in(folder: Path) -> Versions:
     return _packages_in(folder / _MARK)
 
@@ -368,18 +397,22 @@ def _packages_in(path: Path) -> Versions:
 
 def _fill(folder: Path, packages: Versions, installer: _Installer) -> None:
     """Put `packages` into a folder beside `folder` and let it take that one's place."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    fresh = Path(tempfile.mkdtemp(prefix=".new-", dir=folder.parent))
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        fresh = Path(tempfile.mkdtemp(prefix=_FRESH, dir=folder.parent))
+    except OSError as error:
+        raise CortexError(f"{folder} can't be made: {error.strerror}") from error
     try:
         installer.install(packages, fresh)
         if faults := _unimportable(fresh):
             raise CortexError("; ".join(faults[:5]))
         files.write_json(fresh / _MARK, {"packages": packages})
-        old = fresh.with_name(fresh.name + "-old")
         if folder.exists():
-            folder.rename(old)
+            folder.rename(fresh.with_name(fresh.name + "-old"))
         fresh.rename(folder)
-        shutil.rmtree(old, ignore_errors=True)
+        for left in _private_folders():
+            if left.name.startswith(_FRESH):
+                shutil.rmtree(left, ignore_errors=True)
     except BaseException:
         shutil.rmtree(fresh, ignore_errors=True)
         raise
@@ -387,9 +420,11 @@ def _fill(folder: Path, packages: Versions, installer: _Installer) -> None:
 
 def _unimportable(folder: Path | None) -> list[str]:
     """What of Cortex's needs can't be imported, each with the reason."""
-    faults: list[str] = json.loads(
-        _python(_IMPORT, code_env={"CORTEX_TRY": json.dumps([str(folder or ""), list(MODULES)])})
-    )
+    env = {
+        "CORTEX_TRY": json.dumps([str(folder or ""), list(MODULES)]),
+        "ORT_DISABLE_TELEMETRY": "1",  # see embedder/bundled.py
+    }
+    faults: list[str] = json.loads(_python(_IMPORT, code_env=env))
     return faults
 
 

@@ -5,9 +5,11 @@ Standard library only.
 
 from __future__ import annotations
 
+import contextlib
 import os
 from pathlib import Path
 
+from .. import files
 from ..errors import CortexError
 from .packages import checkout_folder
 
@@ -36,7 +38,9 @@ def is_to_link(home: Path) -> bool:
         return False
     if os.path.lexists(place):
         what = f"a link to {os.readlink(place)}" if place.is_symlink() else "something else"
+        what += "" if place.exists() else ", which is gone"
         raise CortexError(f"{place} is {what}, not this checkout; move it away and run this again")
+    refuse_unwritable(place.parent, "the plugin can't be linked")
     return True
 
 
@@ -46,12 +50,17 @@ def link(home: Path) -> None:
     place.symlink_to(_checkout(), target_is_directory=True)
 
 
+def is_linked(home: Path) -> bool:
+    """Is the plugin of `home` a link to this checkout?"""
+    checkout, place = checkout_folder(), plugin_folder(home)
+    return checkout is not None and place.is_symlink() and place.resolve() == checkout.resolve()
+
+
 def unlink(home: Path) -> bool:
     """Take the link away. False if there is none to this checkout; a folder is never removed."""
-    checkout, place = checkout_folder(), plugin_folder(home)
-    if checkout is None or not place.is_symlink() or place.resolve() != checkout.resolve():
+    if not is_linked(home):
         return False
-    place.unlink()
+    plugin_folder(home).unlink()
     return True
 
 
@@ -61,13 +70,68 @@ def skills_folder(home: Path, *, will_be_linked: bool = False) -> str | None:
     Relative to the home where the plugin lies in it, so that a home that is moved keeps them.
     will_be_linked: as if the checkout were there already.
     """
-    if will_be_linked or (plugin_folder(home) / "skills").is_dir():
+    source = _shipped_skills()
+    linked = source if will_be_linked else plugin_folder(home) / "skills"
+    if linked is not None and linked.is_dir() and _is_listed(linked):
         return "plugins/cortex/skills"
+    if source is None:
+        return None
+    return str(source) if _is_listed(source) else _COPY
+
+
+def copy_skills(home: Path) -> Path | None:
+    """Bring the skills into the home, if the host would not list them where they lie.
+
+    The folder if something was written. After an upgrade they are brought up to date.
+    """
+    source = _shipped_skills()
+    if source is None or skills_folder(home) != _COPY:
+        return None
+    is_changed = False
+    for file in sorted(source.glob("*/SKILL.md")):
+        copy, text = home / _COPY / file.parent.name / file.name, file.read_text("utf-8")
+        if not copy.is_file() or copy.read_text("utf-8", "replace") != text:
+            files.write_text(copy, text)
+            is_changed = True
+    return home / _COPY if is_changed else None
+
+
+def remove_copied_skills(home: Path) -> None:
+    """Take back what `copy_skills` wrote, and nothing else."""
+    source = _shipped_skills()
+    for folder in [] if source is None else source.iterdir():
+        copy = home / _COPY / folder.name
+        (copy / "SKILL.md").unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            copy.rmdir()
+    with contextlib.suppress(OSError):
+        (home / _COPY).rmdir()
+
+
+_COPY = "cortex/skills"
+# No skill below a folder of such a name is listed (agent/skill_utils.py of the host).
+_UNLISTED = {".venv", "venv", "site-packages", ".tox", ".nox", "node_modules", ".git", ".github"}
+
+
+def _is_listed(folder: Path) -> bool:
+    return _UNLISTED.isdisjoint(folder.resolve().parts)
+
+
+def _shipped_skills() -> Path | None:
     package = Path(__file__).resolve().parents[1]
     for folder in (package.parent / "skills", package / "skills"):
         if (folder / "cortex-vault" / "SKILL.md").is_file():
-            return str(folder)
+            return folder
     return None
+
+
+def refuse_unwritable(folder: Path, why: str) -> None:
+    """Raises CortexError if nothing can be put into `folder`, which may be yet to make."""
+    place = folder
+    while not place.exists() and place != place.parent:
+        place = place.parent
+    if not place.is_dir() or not os.access(place, os.W_OK | os.X_OK):
+        raise CortexError(f"{why}: {place} can't be written to; run this as its owner")
 
 
 def _checkout() -> Path:

@@ -15,6 +15,7 @@ from ..text import one_line
 
 BUSY_TIMEOUT_S = 0.2  # the host writes there; what is locked longer is left for another turn
 MAX_TITLE = 120  # characters
+_NO_TIME = 1e11  # Unix seconds, of the year 5138: no time, and text is beyond any number
 _STEPS_BETWEEN_CHECKS = 20_000  # of SQLite's machine, well under a millisecond
 _MAX_CHECKS = 2_000
 
@@ -43,12 +44,14 @@ def recent_sessions(
     include: Sequence[str] = (),
     exclude: Sequence[str] = (),
     without: str = "",
+    profiles: Sequence[str] = (),
 ) -> list[SessionRow]:
     """Sessions used after `since`, newest first, at most `limit`.
 
     include, exclude: platforms, in any case; an empty `include` means all. without: the id of a
-    session to leave out. Archived ones are left out. Raises Unavailable: no such database, one of
-    another make, or locked.
+    session to leave out. profiles: if given, those of other profiles are left out: a gateway that
+    serves several keeps all sessions in one database. Archived ones are left out. Raises
+    Unavailable: no such database, one of another make, or locked.
     """
     if not database.is_file():
         raise Unavailable("recent_context", f"there is no session database at {database}")
@@ -65,14 +68,15 @@ def recent_sessions(
             used = "started_at"
             if "ended_at" in present:
                 used = "COALESCE(ended_at, started_at)"
-            where, values = [f"{used} >= ?", "id != ?"], [since, without]
+            where, values = [f"{used} BETWEEN ? AND ?", "id != ?"], [since, _NO_TIME, without]
             if "archived" in present:
                 where.append("COALESCE(archived, 0) = 0")
+            if "profile_name" in present and profiles:
+                where.append(f"COALESCE(profile_name, '') IN ('', {_marks(profiles)})")
+                values += profiles
             for names, operator in ((include, "IN"), (exclude, "NOT IN")):
                 if names:
-                    where.append(
-                        f"lower(COALESCE(source, '')) {operator} ({', '.join('?' * len(names))})"
-                    )
+                    where.append(f"lower(COALESCE(source, '')) {operator} ({_marks(names)})")
                     values += [name.casefold() for name in names]
             rows = connection.execute(
                 f"SELECT id, title, source, {used} FROM sessions WHERE {' AND '.join(where)} "
@@ -86,6 +90,10 @@ def recent_sessions(
         for row in rows
         if isinstance(row[3], (int, float))
     ]
+
+
+def _marks(values: Sequence[str]) -> str:
+    return ", ".join("?" * len(values))
 
 
 def topics(sessions: Sequence[SessionRow]) -> list[Topic]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import math
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
@@ -27,6 +28,7 @@ _SYNONYMS = {
 
 FIELDS = (*_LISTS, *_SETS, *_RANGES, *_DATES)
 KEYS = frozenset({*FIELDS, *_SYNONYMS})  # what parse takes for a field; all else are properties
+MOST_VALUES = 200  # of all fields together: each is compared with each note
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,7 @@ class Filters:
 
         A single value stands for a list of one; None and empty lists filter nothing.
         """
+        count = 0
         lists: dict[str, tuple[str, ...]] = {}
         ranges: dict[str, float] = {}
         dates: dict[str, dt.date] = {}
@@ -64,6 +67,7 @@ class Filters:
                 continue
             items = list(value) if isinstance(value, (list, tuple, set, frozenset)) else [value]
             items = [item for item in items if item is not None and item != ""]
+            count += len(items)
             if any(isinstance(item, (dict, list, tuple)) for item in items):
                 faults.append(f"{given}: give a value or a list of values, not {_shown(value)}")
             elif key in _LISTS or key in _SETS:
@@ -71,11 +75,8 @@ class Filters:
                 if texts:
                     lists[key] = lists.get(key, ()) + texts
             elif key in _RANGES:
-                try:
-                    number = float(items[0]) if len(items) == 1 else None
-                except (TypeError, ValueError):
-                    number = None
-                if number is None or number != number:
+                number = _number(items[0]) if len(items) == 1 else None
+                if number is None:
                     faults.append(f"{given}: give one number, not {_shown(value)}")
                 else:
                     ranges[key] = number
@@ -94,6 +95,8 @@ class Filters:
         after, before = dates.get("modified_after"), dates.get("modified_before")
         if after and before and after > before:
             faults.append(f"modified_after {after} is later than modified_before {before}")
+        if count > MOST_VALUES:
+            faults = [f"{count:,} values; at most {MOST_VALUES} are taken"]
         if faults:
             raise UsageError("filters: " + "; ".join(faults))
         return cls(lists, ranges, dates, properties)
@@ -189,17 +192,25 @@ def _lookup(values: Mapping[str, Json], key: str) -> Any:
 def _same(held: Json, want: Json) -> bool:
     if held is None:
         return False
-    if isinstance(held, bool) or isinstance(want, bool):
-        return _text(held) == _text(want)
-    if isinstance(held, (int, float)):
-        try:
-            return float(held) == float(want)
-        except (TypeError, ValueError):
-            return False
     if _text(held) == _text(want):
         return True
+    if isinstance(held, bool) or isinstance(want, bool):
+        return False
+    if isinstance(held, (int, float)):
+        return held == _number(want)
     link = re.fullmatch(r"\[\[([^\]|#]+)(?:[#|][^\]]*)?\]\]", _text(held))
     return link is not None and link.group(1).strip() == _text(want)
+
+
+def _number(value: Json) -> float | None:
+    """What a value is as a finite number; None when it is none."""
+    if isinstance(value, bool):
+        return None
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) else None
 
 
 def _text(value: Json) -> str:

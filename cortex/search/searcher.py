@@ -58,10 +58,14 @@ class SearchSettings:
 
 
 class Corpus:
-    """The chunks and notes of one index generation, read one at a time."""
+    """The chunks and notes of one index generation, read one at a time.
 
-    def __init__(self, stamp: Stamp) -> None:
+    takes: whether a note's path is one that the settings serve now.
+    """
+
+    def __init__(self, stamp: Stamp, takes: Callable[[str], bool]) -> None:
         self.stamp = stamp
+        self._takes = takes
         self.chunks = RecordFile(stamp, CHUNKS)
         self.notes = RecordFile(stamp, NOTES)
         self.first_chunk = stamp.array("notes.first_chunk.npy")
@@ -89,9 +93,10 @@ class Corpus:
 
     @cached_property
     def properties(self) -> frozenset[str]:
-        """The names of all frontmatter properties, casefolded."""
+        """The names of all frontmatter properties of notes that are served, casefolded."""
         notes = (self.note(ordinal) for ordinal in range(len(self.notes)))
-        return frozenset(name.casefold() for note in notes for name in note["frontmatter"])
+        served = (note for note in notes if self._takes(note["file"]))
+        return frozenset(name.casefold() for note in served for name in note["frontmatter"])
 
     def chunk(self, ordinal: int) -> Chunk:
         return chunk_of(self.chunks.record(ordinal))

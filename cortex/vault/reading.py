@@ -93,11 +93,7 @@ def locate(
         known = titles()
         found = [p for p in dict.fromkeys(known.get(wanted.casefold(), ())) if p in present]
         if not found:
-            names = {p.rpartition("/")[2][:-3]: p for p in notes} | {p: p for p in notes}
-            near: list[str] = []
-            if len(wanted) <= _COMPARED:
-                near = difflib.get_close_matches(wanted, names, n=NEAR_MATCHES, cutoff=0.6)
-            raise _no_note(ref, list(dict.fromkeys(names[name] for name in near)))
+            raise _no_note(ref, _near(path, notes))
     if len(found) > 1:
         listed = ", ".join(one_line(p) for p in found[:8])
         raise UsageError(f"several notes are named {brief(ref)!r}: {listed}; give the path of one")
@@ -218,6 +214,7 @@ def _is_served(vault: Path, rules: FolderRules, path: str) -> bool:
     try:
         if not is_visible(path) or not is_note_name(path) or not rules.takes(path):
             return False
+        path.encode("utf-8")  # a name that is no text is not in the index either
         file = vault / path
         if not _is_spelt_so(vault, path):
             return False
@@ -263,6 +260,16 @@ def _by_name(path: str, notes: Sequence[str]) -> list[str]:
             exact = [note for note in found if fold(note[:-3]) == target]
             return exact if len(exact) == 1 else found
     return []
+
+
+def _near(path: str, notes: Sequence[str]) -> list[str]:
+    """Notes whose name, or whose path if `path` names a folder, is much like it; best first."""
+    wanted = path[:-3] if is_note_name(path) else path
+    if len(wanted) > _COMPARED:
+        return []
+    names = {note[:-3] if "/" in wanted else note.rpartition("/")[2][:-3]: note for note in notes}
+    near = difflib.get_close_matches(wanted, names, n=NEAR_MATCHES, cutoff=0.6)
+    return [names[name] for name in near]
 
 
 def _folded(text: str) -> str:
