@@ -11,7 +11,8 @@ usage: ./install.sh [--enable] [--private] [--dry-run] [--uninstall] [--python P
   --enable       turn Cortex and its skills on in Hermes' config.yaml (with a backup)
   --private      keep the packages in a folder of this checkout, not in Hermes' own Python
   --dry-run      say what would be done, do nothing
-  --uninstall    turn Cortex off, take away the link and the packages that it brought
+  --uninstall    turn Cortex off here, take away the link and the packages that it brought, unless
+                 another profile uses them
   --python PATH  the Python that Hermes runs in; else $HERMES_CORTEX_PYTHON, else that of
                  $HERMES_AGENT_VENV, else that of the command hermes
   --home DIR     the Hermes home; else $HERMES_HOME, else ~/.hermes
@@ -143,7 +144,8 @@ if [ -n "$python" ]; then
     */*) case $python in /*) ;; *) python=$PWD/$python ;; esac ;;
     *) python=$(command -v "$python") || fail "there is no command $python" ;;
     esac
-    has_host "$python" || fail "$python is no Python that Hermes is installed in"
+    has_host "$python" || fail "$python is no Python that Hermes is installed in; leave it out \
+(--python, HERMES_CORTEX_PYTHON) to have that found, or see: head -n 1 \"\$(command -v hermes)\""
 else
     python=$(find_python)
 fi

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from .config import Config, StaticFile, load, require_vault
 from .errors import CortexError, Damaged, Unavailable, UsageError
+from .home import hermes_home
 from .state import Stamp, State
 from .text import brief
 from .types import Context, Hit, Json, Query, SearchResult
@@ -35,6 +36,7 @@ GRAPH_FILES = ("graph_nodes.jsonl", "graph_edges.jsonl", "graph_broken.jsonl", "
 NO_INDEX = "there is no index yet; run: cortex index"
 READ_CHARS = 20_000  # of a note handed out at once
 CHANGED = "changed since it was indexed"  # how the warning begins that names the notes
+GONE = "no longer in the vault"  # the same of those whose file is gone
 FRESHNESS_SHARE = 0.1  # of the time may go into looking at the vault
 _OPEN_TRIES = 5  # a generation may be replaced while it is being opened
 
@@ -265,7 +267,8 @@ class Cortex:
 
     def _statics(self, memory: bool) -> Iterator[tuple[str, str]]:
         """(label, text) of the files that stand in front of a context, in order."""
-        from .text import cut_to_tokens, decode
+        from .records.static import first_bytes, read_text
+        from .text import cut_to_tokens
 
         files = [file for file in self.config.context_builder.include_static_files if file.enabled]
         files.sort(key=lambda file: (file.order, file.label, str(file.path)))
@@ -278,15 +281,16 @@ class Cortex:
             files = [StaticFile(label, path) for label, path in known if path] + files
         for file in files:
             try:
-                text, _ = decode(file.path.read_bytes()) if file.path else ("", ())
+                text = read_text(file.path) if file.path else ""
             except (OSError, ValueError) as error:
                 if file.optional:
                     continue
+                why = error.strerror if isinstance(error, OSError) else error
                 raise UsageError(
-                    f"{file.path} cannot be read ({error}); see include_static_files"
+                    f"{file.path} cannot be read ({why}); see include_static_files"
                 ) from None
             if file.max_bytes is not None:
-                text = text.encode("utf-8")[: file.max_bytes].decode("utf-8", "ignore")
+                text = first_bytes(text, file.max_bytes)
             if file.budget is not None:
                 text = cut_to_tokens(text, file.budget)
             if text.strip():
@@ -414,12 +418,23 @@ class Cortex:
     def status(self, env: Mapping[str, str] | None = None) -> dict[str, Json]:
         """What there is, how much of it, what lags behind and what to run next.
 
-        env: where the switch that stops all injection is looked up; None is the process's.
+        env: where the switch that stops all injection and the Hermes home are looked up; None is
+        the process's.
         """
         from .checks.status import report
+        from .ops.packages import MODULES, activate_private_packages
 
-        model = next(model for model in self.models() if model["chosen"])
-        return report(self.state, self.config, self._rules(), model, self.lifecycle_rows(env))
+        activate_private_packages()
+        env = os.environ if env is None else env
+        return report(
+            self.state,
+            self.config,
+            self._rules(),
+            next(model for model in self.models() if model["chosen"]),
+            self.lifecycle_rows(env),
+            MODULES,
+            list(_not_on_in_host(hermes_home(env))),
+        )
 
     # The model
 
@@ -661,25 +676,34 @@ class Cortex:
             return replace(result, warnings=(*result.warnings, warning))
         hits: list[Hit] = []
         gone: dict[str, None] = {}
+        shut: dict[str, dict[str, None]] = {}  # why they cannot be looked at -> notes
         changed: dict[str, None] = {}
         for hit in result.hits:
             try:
                 modified = os.stat(vault / hit.chunk.note).st_mtime
-            except OSError:
+            except (FileNotFoundError, NotADirectoryError):
                 gone[hit.chunk.note] = None
+                continue
+            except OSError as error:
+                shut.setdefault(error.strerror or str(error), {})[hit.chunk.note] = None
+                hits.append(hit)
                 continue
             if modified != hit.modified:
                 changed[hit.chunk.note] = None
             hits.append(hit)
         warnings = list(result.warnings)
         if gone:
-            warnings.append(f"no longer in the vault: {', '.join(gone)}; run: cortex index")
+            warnings.append(f"{GONE}: {', '.join(gone)}; run: cortex index")
+        for why, notes in shut.items():
+            warnings.append(f"shown as indexed, for {why.lower()} now: {', '.join(notes)}")
         if changed:
             warnings.append(f"{CHANGED}: {', '.join(changed)}; run: cortex index")
         return replace(result, hits=tuple(hits), warnings=tuple(warnings), changed=tuple(changed))
 
     def _titles(self) -> dict[str, list[str]]:
-        """casefolded title or alias -> paths, as the index knows them; empty without an index."""
+        """Folded title or alias -> paths, as the index knows them; empty without an index."""
+        from .vault.reading import folded
+
         try:
             stamp = self.state.stamp("index")
             generation, titles = self._titles_of
@@ -691,7 +715,7 @@ class Cortex:
         titles = {}
         for note in corpus.notes.records():
             for name in (note["title"], *note["aliases"]):
-                titles.setdefault(name.casefold(), []).append(note["file"])
+                titles.setdefault(folded(name), []).append(note["file"])
         self._titles_of = (corpus.stamp.generation, titles)
         return titles
 
@@ -730,6 +754,17 @@ def _checked_count(name: str, value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise UsageError(f"{name} must be a whole number from 1 up, not {brief(repr(value))}")
     return value
+
+
+def _not_on_in_host(home: Path) -> Iterator[str]:
+    """What of Cortex the host's own settings do not name, where it has any."""
+    from .ops import host_config, plugin_folder
+
+    parts = host_config.lacking(home) if (home / "config.yaml").exists() else []
+    if parts:
+        is_in_host = plugin_folder.is_there(home) or plugin_folder.has_host()
+        how = "cortex init --enable" if is_in_host else "./install.sh --enable in a checkout"
+        yield f"not on in Hermes yet: {' and '.join(parts)} of Cortex; run: {how}"
 
 
 def _is_installed(module: str) -> bool:

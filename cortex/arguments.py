@@ -30,6 +30,8 @@ def read_arguments(
     parameters: the JSON Schema of an object. synonyms: other names of its properties. null is as if
     it were not given. Raises UsageError that names the argument as it was given.
     """
+    if isinstance(args, str) and len(args) <= 2 * MAX_CHARS:
+        args = _parsed(args)
     if not isinstance(args, Mapping):
         raise UsageError(f"the arguments must be an object, not {kind_of(args)}")
     properties: Mapping[str, Mapping[str, Json]] = parameters["properties"]
@@ -59,6 +61,14 @@ def read_arguments(
             raise UsageError(f"{said.get(name, name)} {what}: {properties[name]['description']}")
     defaults = {name: about["default"] for name, about in properties.items() if "default" in about}
     return {**defaults, **found}
+
+
+def _parsed(text: str) -> object:
+    """What a text says as JSON, as some models send all their arguments; else the text."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
 
 
 def kind_of(value: object) -> str:

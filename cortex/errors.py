@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+SEEK = "look for it with: cortex search"  # how a message ends when there is no such note
+
 
 class CortexError(Exception):
     """A mistake or a state that a person can mend. `exit_code` is what the CLI ends with."""

@@ -110,7 +110,8 @@ class Hooks:
         with self._lock:
             if self._made is None:
                 activate_private_packages()
+                from .commands import IN_HOST
                 from .inject.injector import Injector
 
-                self._made = Injector(self._runtime)
+                self._made = Injector(self._runtime, IN_HOST)
             return self._made

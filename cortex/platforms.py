@@ -30,6 +30,12 @@ OPEN = frozenset(
     {"webhook", "msgraph_webhook", "api_server", "homeassistant", "relay", "ntfy", "raft"}
 )
 UNKNOWN = "unknown"
+_MESSENGERS = """
+bluebubbles dingtalk discord email feishu google_chat irc line matrix mattermost photon qqbot signal
+simplex slack sms teams telegram wecom wecom_callback weixin whatsapp whatsapp_cloud yuanbao
+"""
+# The names that sessions of the host may have: its own platforms, and those of its plugins.
+KNOWN = LOCAL - {""} | OPEN | set(_MESSENGERS.split())
 
 _ALLOWED_USERS = {"qqbot": "QQ_ALLOWED_USERS"}  # all others: <PLATFORM>_ALLOWED_USERS
 _ALLOW_FROM = ("allow_from", "allowFrom", "dm_allow_from")  # in the host's config.yaml

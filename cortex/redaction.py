@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 
@@ -19,12 +19,12 @@ class Finding(NamedTuple):
     kind: str  # as a reader sees it: "api key", "password", "private key"
 
 
-def redact(text: str) -> tuple[str, int]:
+def redact(text: str, also: Iterable[Finding] = ()) -> tuple[str, int]:
     """`text` with each secret-shaped span replaced by `[redacted: kind]`, and how many there were.
 
-    Redacting twice changes nothing more.
+    also: spans that are known for secrets by other means. Redacting twice changes nothing more.
     """
-    findings = find(text)
+    findings = _merged([*find(text), *also])
     if not findings:
         return text, 0
     pieces: list[str] = []
@@ -35,17 +35,21 @@ def redact(text: str) -> tuple[str, int]:
     return "".join(pieces) + text[done:], len(findings)
 
 
-def redact_part(text: str, start: int, end: int) -> tuple[str, int]:
+def redact_part(text: str, start: int, end: int, also: Iterable[Finding] = ()) -> tuple[str, int]:
     """`text[start:end]` redacted by what `text` as a whole shows, and how many spans there were.
 
     So a secret of which the part holds but a piece is masked too. Line ends inside a secret stay,
-    so that the lines keep their numbers.
+    so that the lines keep their numbers. also: spans of `text` as `redact` takes them.
     """
     pieces: list[str] = []
     done, count = start, 0
     base = max(start - _AROUND, 0)
-    for first, last, kind in find(text[base : end + _AROUND]):
-        first, last = max(base + first, start), min(base + last, end)
+    near = [
+        Finding(base + first, base + last, kind)
+        for first, last, kind in find(text[base : end + _AROUND])
+    ]
+    for first, last, kind in _merged([*near, *also]):
+        first, last = max(first, start), min(last, end)
         if first >= last:
             continue
         breaks = "".join(_LINE_BREAK.findall(text, first, last))
@@ -60,16 +64,69 @@ _LINE_BREAK = re.compile(r"\r\n|\n|\r")
 
 def find(text: str) -> list[Finding]:
     """The secret-shaped spans, in order, without overlap; linear in the length of `text`."""
-    found = [finding for search in _SEARCHES for finding in search(text)]
-    found.sort(key=lambda finding: (finding.start, -finding.end))
+    return _merged([finding for search in _SEARCHES for finding in search(text)])
+
+
+def _merged(found: list[Finding]) -> list[Finding]:
+    """Spans in order; those that overlap are one."""
     merged: list[Finding] = []
-    for finding in found:
+    for finding in sorted(found, key=lambda finding: (finding.start, -finding.end)):
         if merged and finding.start < merged[-1].end:
             last = merged[-1]
             merged[-1] = last._replace(end=max(last.end, finding.end))
         else:
             merged.append(finding)
     return merged
+
+
+def secret_lines(lines: Sequence[str]) -> set[int]:
+    """Which of the items of a list are lines of a private key."""
+    found: set[int] = set()
+    starts = [0]
+    for line in lines:
+        starts.append(starts[-1] + len(line) + 1)
+    for start, end, _ in _merged([*_key_blocks("\n".join(lines))]):
+        found.update(range(bisect_right(starts, start) - 1, bisect_right(starts, end - 1)))
+    return found
+
+
+def governing(above: str, name: str) -> str:
+    """Of a property's name and the one that counted above it, the one that tells what it holds.
+
+    A name that is of a secret, or only tells about one, counts instead of those above it.
+    """
+    return name if _SECRET_NAME.search(name[-_MAX_NAME:]) or _is_about(name) else above
+
+
+def secret_kind(name: str, value: str, *, inside: bool = False) -> str | None:
+    """The kind of secret that `value` is, written under a property called `name`; None for none.
+
+    A name that is of a secret makes it likely, so less is needed than in prose: a number, or a
+    plain word as a password. inside: `value` has a name of its own further in, and is looked at
+    more strictly.
+    """
+    match = _SECRET_NAME.search(name[-_MAX_NAME:])
+    text = value.strip()
+    if match is None or _is_about(name) or len(text) < 4 or _SAYS_NOTHING.fullmatch(text):
+        return None
+    is_password = match["password"] is not None
+    kind = "password" if is_password else "api key"
+    if _NUMBER.fullmatch(text):
+        least = 6 if is_password else 10 if match["plural"] else 8
+        return kind if sum(map(str.isdigit, text)) >= least else None
+    if _is_placeholder(text) or _is_harmless(text):
+        return None
+    words = text.split()
+    if match["short"]:
+        is_secret = not _QUANTITY.fullmatch(text) and _has_digit_or_case(text)
+        is_secret = is_secret and _is_secret(text, 6)
+    elif is_password and not inside and not match["rest"] and len(words) == 1:
+        is_secret = True
+    else:
+        is_secret = _is_secret(text, 6 if is_password else 8)
+        if len(words) > 1:  # a long one may be cut into lines
+            is_secret = is_secret or any(_is_secret(word, 12) for word in words)
+    return kind if is_secret else None
 
 
 # Every repetition below is bounded or runs over characters that cannot begin the next part, so
@@ -142,6 +199,36 @@ _NO_SECRET = re.compile(
     r"|sizes?|length|max|min|env|prefix|pattern|policy|rules?|hint|managers?|at|on|date|expir\w*"
     r"|ttl|changed|updated)$"
 )
+
+
+_MAX_NAME = 100  # characters of a property's name that are looked at: its last
+# A property's name as a whole: `db_password`, `api keys`, `dbPass2`, `token_prod`.
+_SECRET_NAME = re.compile(
+    r"""(?:
+      (?P<password> passw[o0]rd | pass(?:wd|phrase|code) | pwd | passw[oö]rter | passwort | kennwort
+        | contraseña | mot\ de\ passe | пароль | 密码 | 密碼 | 口令 | パスワード | 비밀번호
+        | (?: (?<![^\W\d_]) | (?-i: (?<=[a-z])(?=P) ) ) (?P<short> pass | pw ) )
+    | secret | token | credential | api[_\-\ ]?key | apikey
+    | (?:access|account|private|encryption|signing|auth|master|license|sharedaccess)[_\-\ ]?key
+    )
+    (?P<plural> s? ) [0-9]{0,3} (?P<rest> (?:[_\-\ ][\w\-\ ]{1,40})? ) \s{0,8} \Z""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_NUMBER = re.compile(r"[+-]?[0-9][0-9 _]{0,60}(?:\.[0-9]{1,60})?")
+_SAYS_NOTHING = re.compile(
+    r"(?i)true|false|yes|no|on|off|null|none|n/a|unknown|unset|empty|todo|tbd|required|optional"
+    r"|never|same|default|\W*"
+)
+# Whose, or where: what stands beside a secret and is none.
+_BESIDE = re.compile(
+    r"(?i)(?:.*[_\-\ ])?(?:user(?:_?name)?|login|account|e-?mail|host|server|owner|hint|notes?"
+    r"|about|where|label|title|description|id)"
+)
+
+
+def _is_about(name: str) -> bool:
+    """`token_url`, `user`: it tells about a secret and holds none."""
+    return bool(_NO_SECRET.search(f"_{name[-_MAX_NAME:]}") or _BESIDE.fullmatch(name[-_MAX_NAME:]))
 
 
 def _prefixed(text: str) -> Iterator[Finding]:
@@ -276,8 +363,14 @@ def _is_harmless(value: str) -> bool:
 _ARMOR = re.compile(r"-----(BEGIN|END) ([A-Z0-9 ]{0,40})-----")
 _PRIVATE = re.compile("PRIVATE KEY(?: BLOCK)?$")
 _KEY_LINES = re.compile(
-    r"(?:(?<![^\r\n])[ \t>]{0,20}[A-Za-z0-9+/]{60,76}={0,2}[ \t]{0,8}(?:\r\n|\n|\r|\Z)){3,}"
-    r"(?P<last>[ \t>]{0,20}[A-Za-z0-9+/]{2,76}={0,2}(?!\S))?"
+    r"(?:(?<![^\r\n])[ \t>]{0,20}(?:[*+\-][ \t]{1,4})?"
+    r"[A-Za-z0-9+/]{60,76}={0,2}[ \t]{0,8}(?:\r\n|\n|\r|\Z)){3,}"
+    r"(?P<last>[ \t>]{0,20}(?:[*+\-][ \t]{1,4})?[A-Za-z0-9+/]{2,76}={0,2}(?!\S))?"
+)
+# The same as quoted items of a list, in one line or in several.
+_KEY_ITEMS = re.compile(
+    r"(?:[\"'`][A-Za-z0-9+/]{60,76}={0,2}[\"'`]\s{0,4},?\s{0,20}(?:[*+\-]\s{1,4})?){3,}"
+    r"(?P<last>[\"'`][A-Za-z0-9+/]{2,76}={0,2}[\"'`])?"
 )
 
 
@@ -288,7 +381,8 @@ def _key_blocks(text: str) -> Iterator[Finding]:
     for match in _ARMOR.finditer(text):
         private = _PRIVATE.search(match[2]) is not None
         if match[1] == "BEGIN":
-            if _CLOSES_A_MENTION.match(text, match.end()):
+            end = match.end()
+            if _CLOSES_A_MENTION.match(text, end) and not _NEXT_ITEM.match(text, end):
                 continue
             if begin is not None and begin.private:
                 yield Finding(begin.start, _key_end(text, begin.end), "private key")
@@ -325,6 +419,12 @@ def _key_end(text: str, start: int) -> int:
 # One more header line, or base64: alone in its line, in whatever frame it stands and no plain
 # word, long after a blank line; or in the line of the mark, after an escaped line end or a blank.
 _BREAK = r"""(?:\\[rn]){0,2} [ \t>"'`|+,;\\]{0,8} (?:\r\n|\n|\r)"""
+# From one line of a key to the next where they are the items of a list.
+_ITEM = r"""["'`]? [ \t]{0,4} ,? [ \t]{0,4} (?: (?:\r\n|\n|\r) [ \t>]{0,20} )?
+      (?: [*+\-] [ \t]{1,4} ["'`]? | ["'`] )"""
+_NEXT_ITEM = re.compile(
+    rf"{_ITEM} (?: [A-Za-z0-9+/]{{20}} | Proc-Type: | DEK-Info: | Version: | Comment: )", re.VERBOSE
+)
 _IN_BLOCK = re.compile(
     rf"""(?: (?:{_BREAK}){{1,4}} [ \t>"'`|]{{0,20}} | (?:\\[rn]){{1,8}} )
       (?:(?:Proc-Type|DEK-Info|Comment|Version|Hash|Charset): [^\r\n\\]* )
@@ -332,7 +432,8 @@ _IN_BLOCK = re.compile(
         | (?:{_BREAK}){{2,4}} [ \t>"'`|]{{0,20}} (?=[A-Za-z0-9+/]{{20}}) )
       =?[A-Za-z0-9+/]++={{0,2}}
       (?= (?:\\[rn]){{0,2}} [ \t"'`|+,;\\]{{0,8}} (?:[\r\n]|\Z) )
-    | (?: (?:\\[rn]){{1,8}} =? | [ \t]{{1,4}} (?=[A-Za-z0-9+/]{{20}}) )
+    | (?: (?:\\[rn]){{1,8}} =? | [ \t]{{1,4}} (?=[A-Za-z0-9+/]{{20}})
+        | {_ITEM} (?=[A-Za-z0-9+/]{{20}}) )
       [A-Za-z0-9+/]++={{0,2}}""",
     re.VERBOSE,
 )
@@ -345,11 +446,11 @@ _OPENS_A_MENTION = re.compile(r"(?:[\"'`(]|[a-z]{2,}[,:]? )$")
 
 def _key_lines(text: str, public: list[tuple[int, int]]) -> Iterator[Finding]:
     starts = [start for start, _ in public]
-    for match in _KEY_LINES.finditer(text):
+    for match in (*_KEY_LINES.finditer(text), *_KEY_ITEMS.finditer(text)):
         around = bisect_right(starts, match.start()) - 1
         if around >= 0 and match.start() < public[around][1]:
             continue
-        last = match["last"]
+        last = (match["last"] or "").strip("\"'`")
         end = match.end()
         if last and not (last.endswith("=") or _is_key_line(last)):
             end = match.start("last")

@@ -140,7 +140,8 @@ class Hit:
     text_matches: tuple[tuple[int, int], ...]  # the same in `chunk.text`
     evidence: float  # how much of the question it answers: matched idf share + cosine, about 0 to 2
     meta: Mapping[str, Json]  # the note's frontmatter
-    modified: float
+    modified: float  # Unix seconds, of the note's file as it was indexed
+    tags: tuple[str, ...] = ()  # of the note: frontmatter and inline
 
 
 @dataclass(frozen=True, slots=True)

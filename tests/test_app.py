@@ -267,3 +267,21 @@ def test_each_profile_sends_its_own_key_to_the_model_server(
             cortex.embed(force=True)
         keys = {request.headers.get("Authorization") for request in server.requests}
     assert keys == {"Bearer first", "Bearer second"}
+
+
+def test_a_folder_in_place_of_the_vectors_leaves_the_words_and_names_the_remedy_which_works(
+    cortex_with: CortexMaker,
+) -> None:
+    cortex = cortex_with(NOTES)
+    [file] = cortex.config.state.glob("vectors/*/vectors.f32")
+    file.unlink()
+    file.mkdir()
+    found = Cortex.open(cortex.config.path, env={}).search("honey")
+    assert [hit.chunk.note for hit in found.hits] == ["bees.md"]
+    assert found.ran == ("bm25", "graph")
+    [gone] = found.unavailable
+    assert gone.what == "vector" and gone.why.endswith("run: cortex embed")
+    cortex.embed()
+    assert Cortex.open(cortex.config.path, env={}).search("honey").ran == (
+        *("bm25", "vector", "graph"),
+    )

@@ -104,6 +104,21 @@ def test_without_a_command_the_help_goes_to_stderr_and_the_code_is_2(run: Run) -
             ["search", "x", "--topk", "3"],
             "cortex search has no option --topk; did you mean --top-k?",
         ),
+        (
+            ["search", "--version", "x"],
+            "cortex search has no option --version; "
+            "put words of the question that begin with a dash behind --",
+        ),
+        (
+            ["search", "-x"],
+            "cortex search has no option -x; "
+            "put words of the question that begin with a dash behind --",
+        ),
+        (["version", "--loud"], "cortex version has no option --loud; see: cortex version --help"),
+        (["graph", "brokn"], "cortex graph has no 'brokn'; did you mean broken?"),
+        (["config", "shwo"], "cortex config has no 'shwo'; did you mean show?"),
+        (["config", "zzz"], "cortex config has no 'zzz'; there are path, show"),
+        (["model", "it's"], 'cortex model has no "it\'s"; there are fetch, list, verify'),
         (["index", "extra"], "'extra' is one argument too many; see: cortex index --help"),
         (["search"], "nothing to search for; give a question, e.g. cortex search tide tables"),
         (["search", ""], "nothing to search for; give a question, e.g. cortex search tide tables"),
@@ -188,7 +203,7 @@ def test_init_writes_a_config_and_nothing_into_the_vault(run: Run, home: Path) -
         0,
         f"vault: {home}/notes (from --vault)\n"
         f"wrote the config: {home}/.hermes/cortex/config.yaml\n"
-        "next: cortex index\n",
+        "next: cortex model fetch\n",
         "",
     )
     assert tree(home / "notes") == before
@@ -239,7 +254,7 @@ def test_init_a_second_time_keeps_the_config_byte_for_byte(run: Run, home: Path)
     assert ran.out == (
         f"vault: {home}/notes (from --vault)\n"
         f"is there already: the config: {file}\n"
-        "next: cortex index\n"
+        "next: cortex model fetch\n"
     )
     assert file.read_bytes() == before
     assert run("init").out.startswith(f"vault: {home}/notes (from existing config)\n")
@@ -413,6 +428,55 @@ def test_words_of_a_question_may_stand_around_options_and_behind_a_double_dash(
 def test_a_question_without_words_finds_nothing_and_is_no_error(built: Run, query: str) -> None:
     ran = built("search", "--", query)
     assert (ran.code, ran.out) == (0, "nothing found\n")
+
+
+def test_a_note_that_may_not_be_looked_at_is_not_called_gone(
+    built: Run, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    look = os.stat
+
+    def refuse(path: object, *args: object, **options: object) -> os.stat_result:
+        if str(path) == f"{home}/notes/bees.md":
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return look(path, *args, **options)  # type: ignore[call-overload, no-any-return]
+
+    monkeypatch.setattr(os, "stat", refuse)
+    ran = built("search", "dance")
+    assert "(bees.md:1)" in ran.out
+    assert "cortex: shown as indexed, for permission denied now: bees.md\n" in ran.err
+    assert "no longer in the vault" not in ran.err
+
+
+def test_a_note_that_is_gone_or_whose_folder_has_become_a_file_is_called_gone(
+    run: Run, home: Path
+) -> None:
+    (home / "notes/sub").mkdir()
+    (home / "notes/sub/wasp.md").write_text("# Wasp\n\nThey dance.\n", "utf-8")
+    run("init", "--vault", "notes")
+    run("index")
+    (home / "notes/bees.md").unlink()
+    (home / "notes/sub/wasp.md").unlink()
+    (home / "notes/sub").rmdir()
+    (home / "notes/sub").write_text("", "utf-8")
+    ran = run("search", "dance")
+    assert "no longer in the vault: " in ran.err
+    assert "bees.md" in ran.err and "sub/wasp.md" in ran.err
+
+
+def test_when_nothing_matches_well_the_notes_that_wait_for_the_index_are_told(
+    built: Run, home: Path
+) -> None:
+    waiting = "cortex: 2 notes are not in the index as now; run: cortex index\n"
+    assert "not in the index" not in built("search", "hornet").err
+    (home / "notes/hornet.md").write_text("# Hornet\n\nIt hunts.\n", "utf-8")
+    (home / "notes/honey.md").write_text("# Honey\n\nA hornet has no honey at all.\n", "utf-8")
+    for options in ([], ["--json"]):
+        ran = built("search", "hornet", *options)
+        assert ran.err.endswith(waiting)
+        assert "not in the index" not in ran.out
+    assert waiting not in built("search", "dance").err  # which is found
+    built("index")
+    assert "hornet.md" in built("search", "hornet").out
 
 
 def test_a_very_long_question_is_answered(built: Run) -> None:

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from cortex.config import Config, StaticFile, load, require_vault
+from cortex.config import Config, ContextBuilderConfig, StaticFile, load, require_vault
+from cortex.config.render import commented
 from cortex.errors import ConfigError, UsageError
 from cortex.home import chosen, find
 
@@ -223,12 +224,59 @@ context_builder:
 context_builder:
   include_static_files:
     - {label: Soul, path: SOUL.md, budget: 1, max_bytes: 12000}
-    - {path: GONE.md, optional: false}
+    - {label: Soul, optional: false}
 """,
     ) == (
         "context_builder.include_static_files[0] takes a budget or max_bytes, not both; "
-        "context_builder.include_static_files[1] needs a label"
+        "context_builder.include_static_files[1] needs a path"
     )
+
+
+def test_a_static_file_may_be_its_path_alone_and_is_told_by_its_name(home: Path) -> None:
+    text = """
+context_builder: {include_static_files: [/shared/boot.md, {path: GONE.md}]}
+hooks:
+  bootstrap_context:
+    include_static_files:
+      - ~/notes/house-rules.md
+"""
+    settings = config(home, text, HOME="/h")
+    assert settings.context_builder.include_static_files == (
+        StaticFile(label="boot", path=Path("/shared/boot.md")),
+        StaticFile(label="GONE", path=home / "GONE.md"),
+    )
+    assert settings.hooks.bootstrap_context.include_static_files == (
+        StaticFile(label="house-rules", path=Path("/h/notes/house-rules.md")),
+    )
+
+
+def test_the_example_of_static_files_in_the_config_that_init_writes_is_read(home: Path) -> None:
+    examples = re.findall(
+        r"# .+, e\.g\. (\[.+\])\n *# include_static_files: \[\]\n", commented(home)
+    )
+    assert len(examples) == 2
+    files = (
+        StaticFile(label="rules", path=Path("/h/notes/rules.md")),
+        StaticFile(label="Team", path=Path("/h/notes/team.md"), budget=300),
+    )
+    for example in examples:
+        settings = config(
+            home, f"context_builder: {{include_static_files: {example}}}\n", HOME="/h"
+        )
+        assert settings.context_builder == ContextBuilderConfig(include_static_files=files)
+
+
+@pytest.mark.parametrize(
+    ("entries", "said"),
+    [
+        ("~/boot.md", "must be a list, e.g. [~/boot.md], found '~/boot.md'"),
+        ("['']", "must be a path; leave the key out to have its default"),
+        ("[[a.md]]", "[0] must hold settings, found a list"),
+    ],
+)
+def test_a_static_file_that_is_neither_is_refused(home: Path, entries: str, said: str) -> None:
+    text = f"context_builder: {{include_static_files: {entries}}}\n"
+    assert said in complaint(home, text)
 
 
 @pytest.mark.parametrize(

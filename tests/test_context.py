@@ -67,6 +67,25 @@ def test_a_best_hit_too_long_is_cut_to_what_matched_and_marked(cortex_with: Cort
     assert context.tokens <= 150
 
 
+def test_a_note_that_changed_since_it_was_indexed_is_marked_within_the_budget(
+    cortex_with: CortexMaker, tmp_path: Path
+) -> None:
+    cortex = cortex_with({"old.md": "# Old\nhoney one\n", "same.md": "# Same\nhoney two\n"})
+    (tmp_path / "vault/old.md").write_text("# Old\nno bees\n")
+    context = cortex.build_context("honey", budget=400)
+    assert "(<old.md>) lines 1-2 (changed since it was indexed)\n" in context.text
+    assert "(<same.md>) lines 1-2\n" in context.text
+    assert estimate_tokens(context.text) == context.tokens
+    for budget in range(60, 160):
+        assert cortex.build_context("honey", budget=budget).tokens <= budget
+
+
+def test_a_file_name_that_looks_like_a_citation_reads_as_none(cortex_with: CortexMaker) -> None:
+    context = cortex_with({"cite [^4].md": "honey", "x.md": "wax"}).build_context("honey")
+    assert "](<cite %5B^4].md>)" in context.text
+    assert re.findall(r"\[\^\d+\]", context.text) == ["[^1]"]
+
+
 def test_chunks_of_a_note_stand_in_document_order_and_neighbours_are_joined(
     cortex_with: CortexMaker,
 ) -> None:

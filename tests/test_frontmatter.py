@@ -17,6 +17,7 @@ from cortex.vault.frontmatter import (
     aliases_of,
     confidence_of,
     date_of,
+    day_of,
     importance_of,
     property_links,
     split,
@@ -523,3 +524,9 @@ def test_a_note_is_as_new_as_the_surest_of_its_dates() -> None:
     unusable = {"last_verified": "?", "modified": None, "date": "2018-01-01"}
     assert updated_of(unusable) == dt.date(2018, 1, 1)
     assert updated_of({"Date Modified": "2022-01-01"}) == dt.date(2022, 1, 1)
+
+
+def test_a_clock_that_was_far_off_gives_a_day_all_the_same() -> None:
+    assert day_of({"updated": "2024-03-05"}, 1e15) == dt.date(2024, 3, 5)
+    assert day_of({}, 1e15) == dt.date.max
+    assert day_of({}, -1e15) == dt.date.min

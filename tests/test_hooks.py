@@ -79,6 +79,15 @@ def hooks_over(cortex_with: CortexMaker, tmp_path: Path) -> HooksMaker:
     return make
 
 
+def test_a_note_that_changed_since_it_was_indexed_is_told_as_such(
+    hooks_over: HooksMaker, tmp_path: Path
+):
+    hooks = hooks_over(BOAT, DYNAMIC)
+    (tmp_path / "vault/boat.md").write_text("# Boat\n\nSold.\n", "utf-8")
+    told = Conversation(hooks).say(QUESTION)
+    assert told is not None and "(<boat.md>) lines 1-3 (changed since it was indexed)" in told
+
+
 def test_by_default_the_skill_is_told_in_the_first_turn_and_no_more(hooks_over: HooksMaker):
     chat = Conversation(hooks_over(BOAT))
     first = chat.say(QUESTION)
@@ -232,7 +241,7 @@ def test_without_an_index_the_skill_is_told_and_the_log_says_what_to_run(
     settings = "hooks: {dynamic_context: {enabled: true}}"
     told = Conversation(hooks_over(BOAT, settings, build=False)).say(QUESTION)
     assert told is not None and list(shown(told)) == ["skill_context"]
-    assert "there is no index yet; run: cortex index" in caplog.text
+    assert "there is no index yet; run: hermes cortex index" in caplog.text
 
 
 # Who is asking
@@ -361,6 +370,35 @@ def test_files_cannot_leave_their_frame_and_secrets_are_masked(
     assert "&lt;/cortex_block>" in told and "&lt;vault_context" in told and "[^1]" not in told
     assert "hunter2" not in told
     assert told.count("```") == 2
+
+
+def test_a_block_that_lacks_room_is_told_of_in_the_log_once(
+    hooks_over: HooksMaker, tmp_path: Path, caplog: pytest.LogCaptureFixture
+):
+    (tmp_path / "long.md").write_text("Look it up, then answer. \n" * 900, "utf-8")
+    settings = (
+        f"hooks: {{skill_context: {{skill_path: '{tmp_path}/long.md', budget: BUDGET}}, "
+        "dynamic_context: {enabled: true, budget: 1500}}"
+    )
+    boats = {
+        f"boat{n}.md": f"# Boat {n}\n\nMooring line {n} {'holds well. ' * 90}" for n in (1, 2, 3)
+    }
+    hooks = hooks_over(boats, settings.replace("BUDGET", "2600"))
+    share = "for it lacks room in the 9,500 characters that the blocks of a turn share"
+    with caplog.at_level(logging.INFO):
+        for session in ("s1", "s2"):
+            told = Conversation(hooks, session).say("how does each mooring line hold?")
+            assert told is not None and len(told) <= 9_500
+    lines = [(r.levelname, r.getMessage()) for r in caplog.records if share in r.getMessage()]
+    assert lines == [("INFO", f"dynamic_context: shortened, {share}")]
+    caplog.clear()
+    hooks = hooks_over(boats, settings.replace("BUDGET", "3000"), build=False)
+    with caplog.at_level(logging.INFO):
+        for session in ("s1", "s2"):
+            told = Conversation(hooks, session).say("how does each mooring line hold?")
+            assert told is not None and list(shown(told)) == ["skill_context"]
+    lines = [(r.levelname, r.getMessage()) for r in caplog.records if share in r.getMessage()]
+    assert ("WARNING", f"dynamic_context: left out, {share}") in lines and len(lines) <= 2
 
 
 def recent_database(home: Path, titles: list[tuple[str, str]]) -> None:

@@ -13,9 +13,10 @@ import yaml
 
 from cortex.cli import main
 from cortex.errors import CortexError
-from cortex.ops import host_config
+from cortex.ops import homes, host_config
 
 ON = {"enabled": ["cortex"]}
+CHECKOUT = Path(__file__).resolve().parent.parent
 
 
 @pytest.fixture
@@ -266,15 +267,69 @@ def test_a_key_of_which_the_diff_shows_but_the_end_is_masked(home: Path) -> None
     assert "QUJD" not in shown
 
 
-@pytest.mark.parametrize("text", ["plugins:\n  enabled: [a]\n", "plugins: {disabled: [b]}\n", ""])
-def test_disabling_takes_out_what_enabling_put_there(home: Path, text: str) -> None:
-    (home / "config.yaml").write_text(text)
-    host_config.write(host_config.enabling(home))
-    host_config.write(host_config.disabling(home))
-    assert host_config.is_enabled(home) is False
-    settings = yaml.safe_load((home / "config.yaml").read_text())
-    assert settings["plugins"]["enabled"] == (["a"] if "[a]" in text else [])
-    assert settings["skills"] == {"external_dirs": []}
+@pytest.fixture
+def linked(home: Path, tmp_path: Path) -> Path:
+    """The home with the plugin as a link in it."""
+    place = home / "plugins" / "cortex"
+    place.rename(tmp_path / "checkout")
+    place.symlink_to(tmp_path / "checkout")
+    return home
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "# empty\n",
+        "a: 1\n",
+        "a: 1\r\n",
+        "plugins:\n  enabled: [a]\n",
+        "plugins:\n  enabled: []\n",
+        "plugins:\n  enabled:\n  - a   # one\n  # two\n",
+        "plugins:\n    entries: {x: 1}  # kept\nb: 2\n",
+        "plugins: {disabled: [b]}\nskills: {external_dirs: [x]}\n",
+        "skills:\n  # mine\n  creation_nudge_interval: 3\nplugins:\n  disabled: [b]\n",
+        '{\n  "a": 1\n}\n',
+        '{"a": 1, "plugins": {"x": 2}}',
+        "{}",
+    ],
+)
+def test_disabling_gives_back_what_was_there_before_enabling(linked: Path, text: str) -> None:
+    file = linked / "config.yaml"
+    file.write_bytes(text.encode())
+    host_config.write(host_config.enabling(linked))
+    host_config.write(host_config.disabling(linked))
+    assert file.read_bytes().decode() == text
+    assert not host_config.disabling(linked).is_needed
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("plugins:\n  enabled:\n    - cortex\n", ""),
+        ("plugins:\n  # mine\n  enabled:\n    - cortex\n",
+         "plugins:\n  # mine\n  enabled: []\n"),
+        ("plugins:\n  enabled:\n    - cortex\n  # - web\na: 1\n",
+         "plugins:\n  enabled: []\n  # - web\na: 1\n"),
+        ("plugins:\n  enabled:\n    - cortex\n# of a\na: 1\n", "# of a\na: 1\n"),
+        ("plugins: {enabled: [cortex]}\n", ""),
+        ("plugins: &p\n  enabled:\n    - cortex\nb: *p\n", None),
+    ],
+)  # fmt: skip
+def test_what_disabling_leaves_of_lists_that_others_wrote(
+    linked: Path, before: str, after: str | None
+) -> None:
+    (linked / "config.yaml").write_text(before)
+    if after is None:
+        with pytest.raises(CortexError, match=r"edit plugins\.enabled in it by hand"):
+            host_config.disabling(linked)
+    else:
+        assert host_config.disabling(linked).after == after
+
+
+def test_a_plugin_folder_that_stays_keeps_the_list_that_has_it_off(home: Path) -> None:
+    (home / "config.yaml").write_text("plugins:\n  enabled:\n    - cortex\n")
+    assert host_config.disabling(home).after == "plugins:\n  enabled: []\n"
 
 
 def test_the_same_skills_by_another_path_are_not_added_again(home: Path) -> None:
@@ -312,7 +367,7 @@ def test_init_with_enable_writes_both_configs_and_again_changes_neither(
         f"vault: {tmp_path}/notes (from --vault)\n"
         f"wrote the config: {home}/cortex/config.yaml\n"
         f"Cortex is turned on in {home}/config.yaml\n"
-        "next: cortex index\n"
+        "next: cortex model fetch\n"
         "running sessions, the gateway too, keep the old settings until they restart\n",
         "",
     )
@@ -323,7 +378,7 @@ def test_init_with_enable_writes_both_configs_and_again_changes_neither(
         f"vault: {tmp_path}/notes (from existing config)\n"
         f"is there already: the config: {home}/cortex/config.yaml\n"
         f"Cortex is turned on in {home}/config.yaml already\n"
-        "next: cortex index\n",
+        "next: cortex model fetch\n",
         "",
     )
     assert snapshot(home) == before
@@ -346,10 +401,79 @@ def test_init_without_enable_says_how_and_leaves_the_hosts_config_alone(
 ) -> None:
     (home / "config.yaml").write_text("a: 1\n")
     _, out, _ = run("init", "--vault", "notes")
-    assert out.endswith("next: cortex index\nto have it in Hermes too: cortex init --enable\n")
+    assert out.endswith(
+        "next: cortex model fetch\nnot on in Hermes yet: the plugin and the skills of Cortex; "
+        "to turn it on: cortex init --enable\n"
+    )
     assert (home / "config.yaml").read_text() == "a: 1\n"
+    # As `hermes plugins install --enable` leaves it.
+    (home / "config.yaml").write_text("plugins:\n  enabled:\n  - cortex\n")
+    assert "not on in Hermes yet: the skills of Cortex; to turn it on: " in run("init")[1]
     run("init", "--enable")
-    assert "to have it in Hermes" not in run("init")[1]
+    assert "not on in Hermes" not in run("init")[1]
+
+
+def test_init_where_hermes_has_no_config_offers_nothing(
+    run: Callable[..., tuple[int, str, str]],
+) -> None:
+    assert run("init", "--vault", "notes")[1].endswith("next: cortex model fetch\n")
+
+
+def test_init_names_the_first_step_that_is_left(
+    run: Callable[..., tuple[int, str, str]], home: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "notes" / "a.md").write_text("# Bees\n")
+    (home / "cortex").mkdir()
+    (home / "cortex" / "config.yaml").write_text(
+        f"vault: {{path: {tmp_path}/notes}}\nembeddings: {{model: hashing}}\n"
+    )
+    for step in (["index"], ["embed"], ["graph", "build"]):
+        assert run("init")[1].endswith(f"\nnext: cortex {' '.join(step)}\n")
+        assert run(*step, "--quiet")[0] == 0
+    assert "next:" not in run("init")[1]
+
+
+def test_from_a_python_that_hermes_does_not_run_in_nothing_is_turned_on(
+    run: Callable[..., tuple[int, str, str]], home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cortex.ops.plugin_folder.HOST", "not-installed-here")
+    (home / "config.yaml").write_text("a: 1\n")
+    (home / "plugins" / "cortex" / "plugin.yaml").unlink()
+    before = snapshot(home)
+    code, out, err = run("init", "--vault", "notes", "--enable")
+    assert (code, out) == (2, "")
+    assert err.startswith(f"cortex: Hermes would not find Cortex: it is not in {home}/plugins/")
+    assert "run ./install.sh --enable in a checkout, or leave --enable out" in err
+    assert snapshot(home) == before
+
+    assert run("init", "--vault", "notes")[1].endswith(
+        "to have it in Hermes too: ./install.sh --enable, or a shell hook (README)\n"
+    )
+    # With the plugin there, any Python may turn it on.
+    (home / "plugins" / "cortex" / "plugin.yaml").write_text("name: cortex\n")
+    assert run("init", "--enable")[0] == 0
+
+
+def test_a_home_that_is_not_there_is_refused_and_the_near_profile_named(
+    run: Callable[..., tuple[int, str, str]],
+    home: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (home / "profiles" / "work").mkdir(parents=True)
+    for named, said in (
+        (home / "profiles" / "wrok", f"did you mean the profile work, {home}/profiles/work?"),
+        (home / "profiles" / "x", "make that profile first: hermes profile create x"),
+        (tmp_path / "nope", "name the folder that Hermes uses, by HERMES_HOME or --home"),
+    ):
+        monkeypatch.setenv("HERMES_HOME", str(named))
+        code, out, err = run("init", "--vault", "notes", "--enable")
+        assert (code, out) == (2, "")
+        assert err == f"cortex: there is no Hermes home at {named}; {said}\n"
+        assert not named.exists()
+    monkeypatch.delenv("HERMES_HOME")
+    monkeypatch.setattr("cortex.ops.plugin_folder.has_host", lambda: True)
+    assert run("init", "--vault", "notes", "--enable")[0] == 0  # the default one may be new
 
 
 def test_init_with_a_hosts_config_that_is_broken_writes_nothing_at_all(
@@ -385,6 +509,62 @@ def test_init_tells_of_a_plugin_that_the_host_does_not_find_and_of_a_config_it_d
     assert code == 0
     assert f"Hermes does not find Cortex in {home} yet; run ./install.sh in the checkout\n" in out
     assert f"only with CORTEX_CONFIG={tmp_path}/other.yaml in its environment\n" in out
+
+
+def test_uninstall_keeps_what_another_profile_uses_and_names_it(
+    run: Callable[..., tuple[int, str, str]], home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = home / "profiles" / "work"
+    other.mkdir(parents=True)
+    (other / "config.yaml").write_text("plugins: {enabled: [cortex]}\n")
+    private = home / "cortex" / "packages" / "cpython-311"
+    removed = []
+    monkeypatch.setattr(
+        "cortex.ops.install.removable", lambda: ({"chromadb": "1.0", "numpy": "2.0"}, [private])
+    )
+    monkeypatch.setattr("cortex.ops.install.remove", lambda *what: removed.append(what))
+    monkeypatch.setattr("cortex.ops.install.remove_folders", lambda what: removed.append(what))
+    stays = f"2 packages, as the profile work ({other}) uses Cortex\n"
+    _, out, _ = run("install", "--uninstall", "--dry-run")
+    assert f"would remove: {private}\nwould keep: {stays}" in out
+    assert removed == []
+    _, out, _ = run("install", "--uninstall")
+    assert f"removed: {private}\nkept: {stays}" in out
+    assert f"stays in {home}/plugins/cortex; to remove it: hermes plugins remove cortex\n" in out
+    assert removed == [[private]]
+
+    (other / "plugins").mkdir()
+    (other / "plugins" / "cortex").symlink_to(CHECKOUT)  # whose private folder it uses
+    _, out, _ = run("install", "--uninstall")
+    assert f"kept: {private}, {stays}" in out
+    assert removed[1:] == [[]]
+    (other / "plugins" / "cortex").unlink()
+
+    (other / "config.yaml").write_text("plugins: {enabled: [cortex], disabled: [cortex]}\n")
+    _, out, _ = run("install", "--uninstall")
+    assert f"removed: {private}, 2 packages\n" in out
+    assert removed[2:] == [({"chromadb": "1.0", "numpy": "2.0"}, [private])]
+
+
+def test_from_a_profile_the_root_home_and_its_other_profiles_count(home: Path) -> None:
+    for name in ("work", "play"):
+        (home / "profiles" / name).mkdir(parents=True)
+    env = {"HOME": str(home.parent)}
+    assert homes.beside(home / "profiles" / "work", env) == [
+        ("default", home),
+        ("play", home / "profiles" / "play"),
+    ]
+    assert homes.beside(home, env) == [
+        ("play", home / "profiles" / "play"),
+        ("work", home / "profiles" / "work"),
+    ]
+
+
+def test_uninstall_takes_no_option_that_installs(run: Callable[..., tuple[int, str, str]]) -> None:
+    for option in ("--enable", "--private"):
+        assert run("install", "--uninstall", option) == (
+            2, "", "cortex: --uninstall takes no option but --dry-run\n"
+        )  # fmt: skip
 
 
 def snapshot(folder: Path) -> dict[str, bytes]:

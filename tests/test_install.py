@@ -195,6 +195,9 @@ def test_it_installs_links_enables_and_a_second_run_changes_nothing(world: World
     assert f"all that Cortex needs is there already: {world.python}\n" in second.stdout
     assert world.tree() == tree
 
+    private = world.install("--private", "--dry-run")
+    assert f"already: {world.python}; --private has nothing to add\n" in private.stdout
+
 
 @pytest.mark.slow
 def test_uninstall_leaves_the_python_and_the_settings_as_they_were(world: World) -> None:
@@ -202,13 +205,22 @@ def test_uninstall_leaves_the_python_and_the_settings_as_they_were(world: World)
     (world.home / "cortex" / "config.yaml").write_text("vault: {path: ~/notes}\n")
     before = world.installed()
     assert world.install("--enable").returncode == 0
+    after = world.installed()
+    work = world.home / "profiles" / "work"
+    (work / "plugins").mkdir(parents=True)
+    assert world.install("--home", str(work)).returncode == 0
+
+    ran = world.install("--uninstall", "--home", str(work))
+    assert f"kept: 13 packages, as the profile default ({world.home}) uses Cortex\n" in ran.stdout
+    assert world.installed() == after
+    assert not os.path.lexists(work / "plugins" / "cortex")
 
     ran = world.install("--uninstall")
     assert (ran.returncode, ran.stderr) == (0, "")
     assert "removed: 13 packages\n" in ran.stdout  # the 12 that were missing, and settings
     assert world.installed() == before
     assert not os.path.lexists(world.home / "plugins" / "cortex")
-    assert yaml.safe_load((world.home / "config.yaml").read_text())["plugins"]["enabled"] == []
+    assert (world.home / "config.yaml").read_text() == ""
     assert (world.home / "cortex" / "config.yaml").exists()
     assert world.install("--uninstall").returncode == 0
 
@@ -405,6 +417,18 @@ def test_something_else_in_the_plugins_folder_is_left_alone(world: World) -> Non
     assert list(world.home.rglob("*")) == [other.parent, other]
 
 
+def test_a_home_that_is_not_there_is_refused_before_pip_runs(world: World) -> None:
+    (world.home / "profiles" / "work").mkdir(parents=True)
+    for option in ("--enable", "--dry-run", "--uninstall"):
+        ran = world.install(option, "--home", str(world.home / "profiles" / "wrok"))
+        assert ran.returncode == 2
+        assert ran.stderr == (
+            f"cortex: there is no Hermes home at {world.home}/profiles/wrok; "
+            f"did you mean the profile work, {world.home}/profiles/work?\n"
+        )
+    assert not (world.home / "profiles" / "wrok").exists()
+
+
 def test_a_link_to_a_checkout_that_was_moved_is_told_as_such(world: World) -> None:
     link = world.home / "plugins" / "cortex"
     link.parent.mkdir()
@@ -494,7 +518,12 @@ def test_called_by_a_link_from_anywhere_it_is_about_its_own_checkout(world: Worl
         (["--frob"], 2, "install.sh: there is no option --frob; see: ./install.sh --help\n"),
         (["--python"], 2, "install.sh: --python wants a path; see: ./install.sh --help\n"),
         ([], 1, "install.sh: the Python that Hermes runs in was not found; name it: "),
-        (["--python", "/bin/sh"], 1, "install.sh: /bin/sh is no Python that Hermes is installed"),
+        (
+            ["--python", "/bin/sh"],
+            1,
+            "install.sh: /bin/sh is no Python that Hermes is installed in; leave it out (--python, "
+            'HERMES_CORTEX_PYTHON) to have that found, or see: head -n 1 "$(command -v hermes)"',
+        ),
     ],
 )
 def test_asked_wrongly_it_says_so_and_does_nothing(
@@ -557,6 +586,7 @@ def test_the_real_host_and_all_of_cortex_go_into_one_python(tmp_path: Path) -> N
     before = subprocess.run([python, "-m", "pip", "freeze"], **run).stdout  # type: ignore[call-overload]
 
     home = tmp_path / "home"
+    home.mkdir()
     env = {name: value for name, value in os.environ.items() if not name.startswith("HERMES_")}
     env |= {"HERMES_HOME": str(home), "HERMES_AGENT_VENV": str(host), "HOME": str(tmp_path)}
     done = subprocess.run(

@@ -11,7 +11,7 @@ CORTEX = Path(__file__).resolve().parent.parent / "cortex"
 # A module imports from the lines above its own, as they stand here: lowest first.
 LAYERS = (
     "_version types errors",
-    "protocols text generated redaction files home session_table patience",
+    "protocols text commands generated redaction files home session_table patience",
     "vault records config state platforms arguments",
     "indexer embedder graph_index graph_resolve",
     "search",

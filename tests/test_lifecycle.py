@@ -11,6 +11,7 @@ from conftest import CortexMaker
 from cortex.config.legacy import in_force
 from cortex.config.load import parse
 from cortex.config.render import commented
+from cortex.inject.blocks import is_switched_off
 
 ROWS = (
     "cache_warm",
@@ -169,3 +170,55 @@ def test_the_bare_headings_that_init_writes_leave_the_old_block_in_force(tmp_pat
     assert settings(tmp_path, old)[1] == "legacy"
     both = old.replace("  skill_context:\n", "  skill_context:\n    budget: 900\n")
     assert settings(tmp_path, both)[1] == "semantic"
+
+
+FULL = """
+hooks:
+  skill_context: {skill_path: ./long.md, budget: 3000}
+  bootstrap_context:
+    enabled: true
+    budget: BUDGET
+    include_static_files: [{label: Rules, path: ./rules.md}]
+  recent_context: {enabled: true, state_db_path: ./rules.md}
+  dynamic_context: {enabled: true}
+"""
+
+
+def test_a_block_that_the_ones_before_it_leave_no_room_says_so(
+    cortex_with: CortexMaker, tmp_path: Path
+):
+    cortex_with({}, build=False)
+    (tmp_path / "state" / "long.md").write_text("Look it up first. " * 900, "utf-8")
+    (tmp_path / "state" / "rules.md").write_text("Be brief. " * 900, "utf-8")
+    rows = rows_of(cortex_with, FULL.replace("BUDGET", "900"))
+    full = "skill_context fill the 9,500 characters of a turn"
+    assert rows["skill_bootstrap"]["effective"]
+    assert not rows["static_file_bootstrap"]["effective"]
+    assert rows["static_file_bootstrap"]["skipped"] == f"{full}; lower their budgets"
+    assert not rows["recent_context"]["effective"]
+    dynamic = rows["dynamic_context"]
+    assert dynamic["effective"]  # in later turns
+    assert dynamic["payload"] == f"what the vault says to it, except in a first turn, where {full}"
+
+
+def test_blocks_of_large_budgets_and_little_text_leave_room(
+    cortex_with: CortexMaker, tmp_path: Path
+):
+    cortex_with({}, build=False)
+    (tmp_path / "state" / "long.md").write_text("Look it up first. " * 50, "utf-8")
+    (tmp_path / "state" / "rules.md").write_text("Be brief. " * 50, "utf-8")
+    rows = rows_of(cortex_with, FULL.replace("BUDGET", "3000"))
+    assert all(rows[name]["effective"] for name in ROWS[1:5])
+    assert rows["dynamic_context"]["payload"] == "what the vault says to it"
+
+
+@pytest.mark.parametrize(
+    ("value", "is_off"),
+    [
+        *((value, False) for value in ("", " ", "on", "ON", "1", "true", " Yes ")),
+        *((value, True) for value in ("off", "0", "false", "no", "none", "disabled", "onn", "2")),
+    ],
+)
+def test_any_value_of_the_kill_switch_but_a_known_yes_stops_all(value: str, is_off: bool):
+    assert is_switched_off({"HERMES_CORTEX_CONTEXT": value}) == is_off
+    assert not is_switched_off({})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import venv
@@ -108,7 +109,13 @@ def test_the_sample_vault_answers_by_its_words_before_there_is_a_model(installed
 def test_its_skills_are_put_where_the_host_lists_them(installed):
     # Which is not below any folder that is called site-packages.
     home = installed.folder / ".hermes"
-    installed.cortex("init", "--sample", "--vault", "notes", "--enable")
+    asked = ["init", "--sample", "--vault", "notes", "--enable"]
+    assert "is not the one that Hermes runs in" in installed.cortex(*asked, code=2).stderr
+    packages = installed.python("-c", "import sysconfig as s; print(s.get_path('purelib'))").stdout
+    host = Path(packages.strip()) / "hermes_agent-0.19.0.dist-info"
+    host.mkdir()
+    (host / "METADATA").write_text("Metadata-Version: 2.1\nName: hermes-agent\nVersion: 0.19.0\n")
+    installed.cortex(*asked)
     assert "external_dirs:\n    - cortex/skills\n" in (home / "config.yaml").read_text()
     names = ["cortex-diagnose", "cortex-notes", "cortex-vault"]
     assert sorted(path.parent.name for path in home.glob("cortex/skills/*/SKILL.md")) == names
@@ -119,7 +126,8 @@ def test_its_skills_are_put_where_the_host_lists_them(installed):
     assert "vault_search" in stale.read_text()
     installed.cortex("install", "--uninstall")
     assert not (home / "cortex" / "skills").exists()
-    assert "external_dirs: []\n" in (home / "config.yaml").read_text()
+    assert (home / "config.yaml").read_text() == ""
+    shutil.rmtree(host)
 
 
 def test_the_model_reports_to_nobody(installed):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import random
+import time
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ import pytest
 
 from conftest import CortexMaker
 from cortex import Cortex, UsageError
+from cortex.vault.reading import nearest
 
 
 @pytest.fixture
@@ -79,7 +82,7 @@ def test_a_name_of_several_notes_lists_them_and_a_miss_names_the_nearest(cortex:
         cortex.read_note("Othr")
     with pytest.raises(UsageError, match=r"did you mean twin/Twin\.md"):
         cortex.read_note("twin/Twinn.md")
-    with pytest.raises(UsageError, match=r"in the vault$"):
+    with pytest.raises(UsageError, match=r"in the vault; look for it with: cortex search$"):
         cortex.read_note("nix.md")  # all end in .md
 
 
@@ -183,6 +186,45 @@ def test_a_name_longer_than_any_path_is_refused_shortly(cortex: Cortex) -> None:
     with pytest.raises(UsageError) as error:
         cortex.read_note("Note", heading="x" * 2_000_000)
     assert len(str(error.value)) < 300
+
+
+@pytest.mark.parametrize(
+    ("ref", "path"), [("Nebelgloke", "f.md"), ("Mira", "k.md"), ("tide", "t.md"), ("k.m", "k.md")]
+)
+def test_near_matches_are_titles_and_aliases_too(
+    cortex_with: CortexMaker, ref: str, path: str
+) -> None:
+    cortex = cortex_with(
+        {
+            "f.md": "---\naliases: [Nebelglocke]\n---\nx",
+            "k.md": "---\ntitle: Keeper Mira\n---\nx",
+            "t.md": "---\ntitle: Tide Gauge\n---\nx",
+        }
+    )
+    with pytest.raises(UsageError) as error:
+        cortex.read_note(ref)
+    if ref == "k.m":  # too short to hold anything for it
+        assert str(error.value).endswith("look for it with: cortex search")
+    else:
+        assert str(error.value).endswith(f"did you mean {path}?")
+
+
+@pytest.mark.parametrize("wanted", ["tide gauge wiring " * 10, "tide gauge wiring", "zzz", "a"])
+def test_the_nearest_of_thousands_are_found_quickly(wanted: str) -> None:
+    choose = random.Random(1)
+    words = ["tide", "gauge", "wiring", "river", "notes", "of", "the", "meeting"]
+    names = [f"{' '.join(choose.choices(words, k=5))} {i}" for i in range(10_000)]
+    headings = [f"{i} {' '.join(choose.choices(words, k=60))[:300]}" for i in range(6000)]
+    started = time.process_time()
+    nearest(wanted, names, 3)
+    nearest(wanted, headings, 1)
+    assert time.process_time() - started < 2
+
+
+def test_the_nearest_name_comes_first() -> None:
+    names = ["Wiring", "Wiring of the old tide gauge", "River", "Wirings"]
+    assert nearest("wirin", names, 3) == ["Wiring", "Wirings", "Wiring of the old tide gauge"]
+    assert nearest("", names, 3) == nearest("x" * 300, names, 3) == []
 
 
 def test_a_heading_that_is_nearly_right_is_suggested(cortex: Cortex) -> None:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import random
 import string
 import time
+from collections.abc import Callable
 from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cortex.redaction import find, redact, redact_part
+from cortex.redaction import find, redact, redact_part, secret_lines
+from cortex.vault.frontmatter import secret_spans
 
 # No whole key stands in this file: each is joined from pieces.
 ALNUM = string.ascii_letters + string.digits
@@ -375,3 +378,143 @@ def test_a_part_of_a_huge_note_is_masked_by_what_stands_near() -> None:
     masked, count = redact_part(text, at + 10, at + 100)
     assert time.process_time() - started < 1
     assert count == 1 and masked.startswith("[redacted: api key] word")
+
+
+# Properties
+
+
+HEADER = """---
+password: 84736251
+login: {user: bob, password: 93847561}
+token: 8374.5518273645
+passwords: ["swordfish", 'hunter22']
+api_keys:
+  - abcd1234abcd
+  - "zzzz9999yyyy"
+api_key: ["qqqq1111wwww"]
+db:
+  password: |
+    blockpass
+  pw: >-
+    foldedpass1
+other: &p anchored2x
+password2: *p
+wifi_password: &q anchored3x
+credentials: {user: bob12345678, where: KeePass2023, prod: aaaa1111bbbb}
+---
+body
+"""
+HIDDEN = (
+    *("84736251", "93847561", "8374", "swordfish", "hunter22", "abcd1234", "zzzz9999", "qqqq1111"),
+    *("blockpass", "foldedpass1", "anchored2x", "anchored3x", "aaaa1111"),
+)
+
+
+def test_a_value_under_a_name_of_a_secret_is_masked_at_any_depth_and_lines_stay() -> None:
+    masked, count = redact_part(HEADER, 0, len(HEADER), secret_spans(HEADER))
+    assert not [secret for secret in HIDDEN if secret in masked]
+    assert count == len(HIDDEN)
+    assert masked.count("\n") == HEADER.count("\n")
+    assert "login: {user: bob, password: [redacted: password]}\n" in masked
+    assert "user: bob12345678, where: KeePass2023" in masked
+    assert redact_part(masked, 0, len(masked), secret_spans(masked))[0] == masked
+    from_inside = redact_part(
+        HEADER, HEADER.index("blockpass") + 3, len(HEADER), secret_spans(HEADER)
+    )
+    assert from_inside[0].startswith("[redacted: password]\n")
+
+
+def test_a_header_that_is_no_yaml_is_masked_line_by_line() -> None:
+    broken = HEADER.replace("login: {user", "login: {{ : user").replace("*p", "anchored2x")
+    masked, _ = redact_part(broken, 0, len(broken), secret_spans(broken))
+    assert [secret for secret in HIDDEN if secret in masked] == ["anchored2x"]
+    assert masked.count("anchored2x") == 1  # where its name tells nothing
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "token_count: 5",
+        "tokens: 4000",
+        "max_tokens: 128000",
+        "password_policy: at least 12 characters",
+        "secret: true",
+        "author_token_url: https://example.org/abc123",
+        "secret_santa: Maria",
+        "password_manager: 1Password7",
+        "token: 2024-05-01",
+        "password: ~/.secrets/x",
+        "password: ${DB_PASS1}",
+        "password: ask Anna",
+        "password: [[Logins2024]]",
+        "password:",
+        "password: todo",
+        "passport: X1234567",
+        "pass: Gotthard",
+        "first_pass: 10:30am",
+        "secret: the ring is cursed",
+        "tokenizer: wordpiece2000",
+    ],
+)
+def test_a_property_that_only_sounds_like_a_secret_stays(line: str) -> None:
+    for rest in ("", "broken: {{ : x\n"):
+        assert secret_spans(f"---\n{line}\n{rest}---\nbody\n") == []
+
+
+def test_only_a_header_is_searched_for_names() -> None:
+    assert secret_spans("---\npassword: swordfish\n") == []  # not closed
+    assert secret_spans("text\n---\npassword: swordfish\n---\n") == []
+
+
+@pytest.mark.parametrize("piece", ["&a [*a, *a]", "[" * 50 + "]" * 50, "{a: " * 3000, "- x\n  "])
+def test_hostile_properties_take_no_time(piece: str) -> None:
+    text = "---\npassword: " + piece + "".join(f"\nk{i}: &k{i} [*a, x]" for i in range(2000))
+    started = time.process_time()
+    secret_spans(f"{text}\n---\n")
+    assert time.process_time() - started < 3
+
+
+# A key as the items of a list
+
+AS_LISTS: list[Callable[[list[str]], str]] = [
+    json.dumps,
+    lambda lines: json.dumps(lines, indent=2),
+    lambda lines: "key:\n" + "".join(f'  - "{line}"\n' for line in lines),
+    lambda lines: "key:\n" + "".join(f"- {line}\n" for line in lines),
+    lambda lines: "key = ['" + "', '".join(lines) + "']",
+]
+
+
+@pytest.mark.parametrize("as_list", AS_LISTS)
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [armor("BEGIN"), *LINES, "AbC1x+Q=", armor("END")],
+        [armor("BEGIN"), *LINES, "AbC1x+Q="],
+        [armor("BEGIN"), "Proc-Type: 4,ENCRYPTED", *LINES, armor("END")],
+        LINES[4:8],
+    ],
+)
+def test_a_private_key_in_a_list_is_one_mask(
+    as_list: Callable[[list[str]], str], lines: list[str]
+) -> None:
+    masked, count = redact(f"before\n{as_list(lines)}\nafter that")
+    assert count == 1
+    assert not [line for line in (*LINES, "AbC1x+Q=") if line[:16] in masked]
+    assert masked.startswith("before\n") and masked.endswith("\nafter that")
+    assert redact(masked)[0] == masked
+
+
+def test_the_items_of_a_list_that_are_lines_of_a_key_are_known() -> None:
+    items = ["name", armor("BEGIN"), *LINES[:3], armor("END"), "other"]
+    assert secret_lines(items) == {1, 2, 3, 4, 5}
+    assert secret_lines(["name", "other"]) == set()
+
+
+@pytest.mark.parametrize("piece", ['"' + "Ab1" * 21 + '", ', '"', '", "', "- ", '"\n- "', " ,\n"])
+def test_a_megabyte_of_list_takes_about_a_second(piece: str) -> None:
+    for front in ("", f'["{armor("BEGIN")}'):
+        text = front + piece * (10**6 // len(piece))
+        started = time.process_time()
+        find(text + "!")
+        assert time.process_time() - started < 4

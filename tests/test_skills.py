@@ -72,9 +72,34 @@ def test_every_tool_is_named_right_and_so_are_its_arguments(name: str) -> None:
     for text in code(body):
         if not text.startswith("{"):
             continue
-        keys = set(json.loads(text))
+        example = json.loads(text)
         filters = PARAMETERS["vault_search"]["filters"]["properties"]
-        assert keys <= set(PARAMETERS["vault_search"]) or keys <= set(filters), text
+        schema = next(s for s in (PARAMETERS["vault_search"], filters) if set(example) <= set(s))
+        assert all(is_valid(value, schema[key]) for key, value in example.items()), text
+
+
+def is_valid(value: Any, schema: dict[str, Any]) -> bool:
+    """Whether a value is what a tool's schema asks for, as a provider that is strict reads it."""
+    kinds: dict[str, Any] = {
+        "string": str, "integer": int, "number": (int, float), "boolean": bool, "array": list,
+        "object": dict,
+    }  # fmt: skip
+    if not isinstance(value, kinds[schema["type"]]) or value not in schema.get("enum", [value]):
+        return False
+    if isinstance(value, list):
+        return all(is_valid(item, schema["items"]) for item in value)
+    if isinstance(value, dict):
+        known = schema["properties"]
+        return all(name not in known or is_valid(item, known[name]) for name, item in value.items())
+    return True
+
+
+def test_an_example_that_is_not_as_the_schema_asks_is_found() -> None:
+    filters = PARAMETERS["vault_search"]["filters"]
+    assert is_valid({"type": ["decision"]}, filters)
+    assert not is_valid({"type": "decision"}, filters)
+    assert not is_valid({"type": [1]}, filters)
+    assert not is_valid("all", PARAMETERS["vault_search"]["detail"])
 
 
 @pytest.mark.parametrize("name", [*NAMES, "README"])
@@ -229,6 +254,7 @@ def test_the_host_lists_them_once_init_has_named_their_folder(tmp_path: Path) ->
             pytest.fail("hermes-agent is not installed beside this Python")
         pytest.skip("hermes-agent is not installed beside this Python")
     home = tmp_path / "home"
+    home.mkdir()
     (tmp_path / "notes").mkdir()
     env = {k: v for k, v in os.environ.items() if not k.startswith(("HERMES_", "CORTEX_"))}
     env |= {"HERMES_HOME": str(home), "HOME": str(tmp_path), "COLUMNS": "120", "NO_COLOR": "1"}

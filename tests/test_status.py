@@ -45,8 +45,10 @@ KEYS = [
     "agree",
     "freshness",
     "runs",
+    "platforms",
     "hook_lifecycle",
     "problems",
+    "warnings",
     "next",
 ]
 REBUILD = ["cortex index", "cortex embed", "cortex graph build"]
@@ -439,6 +441,139 @@ def test_commands_are_proposed_once_and_in_an_order_in_which_they_work():
     assert next_commands([]) == []
 
 
+# Packages
+
+
+def test_a_package_that_is_missing_comes_first_and_none_is_imported_to_see_it(
+    cortex_with, monkeypatch, capsys
+):
+    cortex = cortex_with(NOTES, build=False)
+    for module in ("tantivy", "onnxruntime"):
+        monkeypatch.setitem(sys.modules, module, None)  # as if it were not installed
+    status = cortex.status({})
+    assert status["problems"] == [
+        "onnxruntime, tantivy are missing in this Python; run: cortex install",
+        "there is no index yet; run: cortex index",
+    ]
+    assert status["next"] == ["cortex install", *REBUILD]
+    assert main(["status", "--json", "--config", str(cortex.config.path)]) == 1
+    assert json.loads(capsys.readouterr().out)["next"][0].startswith("cortex install")
+
+
+def test_a_missing_package_is_all_that_is_wrong_with_what_is_built(cortex_with, monkeypatch):
+    cortex = cortex_with(NOTES)
+    monkeypatch.setitem(sys.modules, "numpy", None)
+    status = cortex.status({})
+    assert status["problems"] == ["numpy is missing in this Python; run: cortex install"]
+    assert status["next"] == ["cortex install"]
+    (cortex.config.vault.path).rename(cortex.config.vault.path.with_name("away"))
+    assert cortex.status({})["next"] == ["cortex install"]
+
+
+@pytest.mark.parametrize(
+    ("embeddings", "is_needed"),
+    [
+        ("{model: hashing-32}", False),
+        ("{model: all-MiniLM-L6-v2}", False),
+        ("{model: some/other}", True),
+        ("{model: some/other, endpoint: {url: 'http://localhost:1'}}", False),
+    ],
+)
+def test_sentence_transformers_are_missed_only_by_a_model_of_theirs(
+    cortex_with, monkeypatch, embeddings, is_needed
+):
+    cortex = cortex_with(NOTES, f"embeddings: {embeddings}", build=False)
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+    problems = [text for text in cortex.status({})["problems"] if "sentence-transf" in text]
+    missed = [text for text in problems if "is missing; run: " in text]
+    assert len(missed) == is_needed
+    assert all("hermes-cortex[sentence-transformers]" in text for text in missed)
+
+
+# Who is served
+
+
+@pytest.mark.parametrize(
+    ("settings", "warnings"),
+    [
+        ("tools: {platforms: [local, Telegram, all, whatsapp_cloud, irc, cli]}", []),
+        ("hooks: {platforms: [cron, subagent, paired, webhook]}", []),
+        (
+            "tools: {platforms: [telegarm]}",
+            [
+                "tools.platforms: telegarm: no platform of that name is known; "
+                "did you mean telegram?"
+            ],
+        ),
+        (
+            "hooks: {platforms: [piared, zzz]}",
+            [
+                "hooks.platforms: piared: no platform of that name is known; did you mean paired?",
+                "hooks.platforms: zzz: no platform of that name is known; "
+                "it counts if a plugin brings it",
+            ],
+        ),
+        (
+            "tools: {platforms: [cron]}",
+            [
+                "tools.platforms: cron: cron counts for hooks only: "
+                "tools serve it as the one who began it"
+            ],
+        ),
+    ],
+)
+def test_a_name_that_no_session_has_is_warned_of_and_no_problem(
+    cortex_with, tmp_path, capsys, settings, warnings
+):
+    cortex = cortex_with(NOTES, settings)
+    status = cortex.status({"HERMES_HOME": str(tmp_path)})
+    assert (status["warnings"], status["problems"]) == (warnings, [])
+    main(["status", "--config", str(cortex.config.path)])
+    shown = capsys.readouterr().out
+    assert all(f"\n- {warning}\n" in shown for warning in warnings)
+
+
+def test_the_command_says_whom_tools_and_hooks_are_for(cortex_with, capsys):
+    config = str(cortex_with(NOTES, "hooks: {platforms: []}").config.path)
+    assert main(["status", "--config", config]) == 0
+    shown = capsys.readouterr().out
+    assert "\ntools:     for local, paired\nhooks:     for nobody\n  cache_warm " in shown
+
+
+def test_what_the_hosts_settings_do_not_name_is_told_and_is_no_problem(cortex_with, tmp_path):
+    cortex = cortex_with(NOTES)
+    home = tmp_path / "home"
+    (home / "plugins/cortex/skills/cortex-vault").mkdir(parents=True)
+    (home / "plugins/cortex/plugin.yaml").touch()
+    env = {"HERMES_HOME": str(home)}
+    assert cortex.status(env)["warnings"] == []  # no settings of a host
+    settings = home / "config.yaml"
+    settings.write_text("model: {default: x}\n", "utf-8")
+    assert cortex.status(env)["warnings"] == [
+        "not on in Hermes yet: the plugin and the skills of Cortex; run: cortex init --enable"
+    ]
+    settings.write_text("plugins: {enabled: [cortex]}\n", "utf-8")
+    status = cortex.status(env)
+    assert status["warnings"] == [
+        "not on in Hermes yet: the skills of Cortex; run: cortex init --enable"
+    ]
+    assert (status["problems"], status["next"]) == ([], [])
+    settings.write_text(
+        "plugins: {enabled: [cortex]}\nskills: {external_dirs: [plugins/cortex/skills]}\n", "utf-8"
+    )
+    assert cortex.status(env)["warnings"] == []
+    settings.write_text("plugins: [\n", "utf-8")
+    assert cortex.status(env)["warnings"] == []
+
+
+def test_notes_too_short_for_a_language_are_told_as_such(cortex_with, capsys):
+    config = str(cortex_with({"a.md": "# A\nx"}).config.path)
+    main(["status", "--config", config])
+    assert "1 chunk (1 too short to tell), generation" in capsys.readouterr().out
+    main(["status", "--json", "--config", config])
+    assert json.loads(capsys.readouterr().out)["languages"] == {"und": 1}
+
+
 # What hooks do under these settings
 
 BLOCKS = [
@@ -544,15 +679,37 @@ hooks:
     assert effective == ["static_file_bootstrap"]
 
 
+def test_an_optional_bootstrap_file_that_is_missing_is_shown_and_warned_of(cortex_with, tmp_path):
+    files = "[{label: Soul, path: SOUL.md}, {label: Rules, path: RULES.md}]"
+    settings = "hooks: {bootstrap_context: {enabled: ENABLED, include_static_files: FILES}}"
+    settings = settings.replace("FILES", files)
+    env = {"HERMES_HOME": str(tmp_path)}
+    cortex = cortex_with(NOTES, settings.replace("ENABLED", "true"))
+    state = tmp_path / "state"
+    (state / "SOUL.md").write_text("Kind.", "utf-8")
+    status = cortex.status(env)
+    row = status["hook_lifecycle"][2]
+    assert row["effective"] and row["payload"] == "Soul"
+    assert row["source"] == f"{state}/RULES.md (missing), {state}/SOUL.md"  # by label
+    assert status["warnings"] == [
+        f"the file {state}/RULES.md cannot be read, so bootstrap_context leaves it out"
+    ]
+    assert status["problems"] == []
+    cortex = cortex_with(NOTES, settings.replace("ENABLED", "false"), build=False)
+    assert cortex.status(env)["warnings"] == []
+
+
 def test_status_and_config_show_print_the_rows(cortex_with, capsys, monkeypatch):
     monkeypatch.delenv("HERMES_CORTEX_CONTEXT", raising=False)
     config = str(cortex_with(NOTES, "hooks: {skill_context: {enabled: false}}").config.path)
     main(["status", "--config", config])
     shown = capsys.readouterr().out
     assert re.search(
-        r"^  skill_bootstrap  +no  +no  +each_turn  +semantic\n    skill ", shown, re.M
+        r"^  skill_bootstrap \(skill_context\)  +off  each_turn +"
+        r"hooks.skill_context.enabled is false$",
+        shown,
+        re.M,
     )
-    assert "; skipped: hooks.skill_context.enabled is false\n" in shown
     main(["config", "show", "--config", config])
     shown = capsys.readouterr().out
     assert yaml.safe_load(shown)["hooks"]["skill_context"]["enabled"] is False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,9 +14,11 @@ from ..embedder import chroma
 from ..embedder.cache_files import whole_rows
 from ..errors import Damaged
 from ..files import read_json
+from ..platforms import KNOWN
 from ..state import Stamp, State
 from ..types import Json
 from ..vault.scan import FolderRules
+from . import packages
 from .freshness import Freshness, freshness
 
 NO_INDEX = "there is no index yet; run: cortex index"
@@ -29,17 +32,27 @@ PUBLIC = {
 COPIED_BY = {"index": "cortex index", "graph": "cortex graph build"}
 _COMMAND = re.compile(r"; run: (.+)$")  # how a problem ends that a command mends
 _STEPS = ("cortex index", "cortex embed", "cortex graph build")  # each needs those before it
+# Beside the names of platforms. Tools serve a subagent or a cron job as the one who began it.
+TOOL_NAMES = {"all", "local", "paired"}
+HOOK_NAMES = TOOL_NAMES | {"cron", "subagent"}
 _STAND_IN = "hashing"  # names of one model with and without its defaults written out
 
 Row = Mapping[str, Json]
 
 
 def report(
-    state: State, config: Config, rules: FolderRules, model: Row, hooks: Sequence[Row]
+    state: State,
+    config: Config,
+    rules: FolderRules,
+    model: Row,
+    hooks: Sequence[Row],
+    modules: Mapping[str, str],
+    remarks: Sequence[str] = (),
 ) -> dict[str, Json]:
     """One document of it all; `problems` is empty when everything is sound.
 
     model: the chosen one, as Cortex.models has it. hooks: the lifecycle rows of the blocks.
+    modules: what is imported -> the distribution that brings it. remarks: what else to warn of.
     """
     stamps: dict[str, Stamp | None] = {}
     damage: dict[str, str] = {}
@@ -51,6 +64,7 @@ def report(
     index, vectors, graph = stamps["index"], stamps["vectors"], stamps["graph"]
     drift, counts = None, None
     vault_problems = list(_vault_problems(config))
+    package_problems = packages.problems(config, modules)
     has_vault = not vault_problems
     try:
         drift = _drift(config, rules, index) if has_vault else None
@@ -63,6 +77,7 @@ def report(
     problems = list(
         dict.fromkeys(
             [
+                *package_problems,
                 *vault_problems,
                 *_file_problems(config, hooks),
                 *damage.values(),
@@ -74,7 +89,7 @@ def report(
             ]
         )
     )
-    steps = next_commands(problems) if has_vault else []
+    steps = next_commands(problems if has_vault else package_problems)
     if steps and state.root.is_dir() and not os.access(state.root, os.W_OK):
         problems.append(f"the state folder {state.root} cannot be written to; make it writable")
     served = config.embeddings.endpoint.url
@@ -103,8 +118,18 @@ def report(
             "removed": drift.removed,
         },
         "runs": state.runs(),
+        "platforms": {
+            "tools": list(config.tools.platforms),
+            "hooks": list(config.hooks.platforms),
+        },
         "hook_lifecycle": [dict(row) for row in hooks],
         "problems": problems,
+        "warnings": [
+            *_platform_warnings("tools.platforms", config.tools.platforms, TOOL_NAMES),
+            *_platform_warnings("hooks.platforms", config.hooks.platforms, HOOK_NAMES),
+            *_bootstrap_warnings(config, hooks),
+            *remarks,
+        ],
         "next": steps,
     }
 
@@ -208,6 +233,32 @@ def _file_problems(config: Config, hooks: Sequence[Row]) -> Iterator[str]:
     skill = config.hooks.skill_context.skill_path
     if "skill_bootstrap" in on and skill and not _is_readable(Path(skill)):
         yield f"the skill {skill} cannot be read; mend hooks.skill_context.skill_path"
+
+
+# Warnings: what works, and perhaps not as it was meant
+
+
+def _platform_warnings(setting: str, given: Sequence[str], names: set[str]) -> Iterator[str]:
+    """Entries that let nobody in, as no session comes from there."""
+    for entry in given:
+        name = entry.strip().lower()
+        if name in names or name in KNOWN:
+            continue
+        if name in HOOK_NAMES:
+            why = f"{name} counts for hooks only: tools serve it as the one who began it"
+        else:
+            near = difflib.get_close_matches(name, sorted(KNOWN | names), n=1, cutoff=0.7)
+            remedy = f"did you mean {near[0]}?" if near else "it counts if a plugin brings it"
+            why = f"no platform of that name is known; {remedy}"
+        yield f"{setting}: {entry}: {why}"
+
+
+def _bootstrap_warnings(config: Config, hooks: Sequence[Row]) -> Iterator[str]:
+    if not any(row["name"] == "static_file_bootstrap" and row["enabled"] for row in hooks):
+        return
+    for file in config.hooks.bootstrap_context.include_static_files:
+        if file.enabled and file.optional and not _is_readable(file.path):
+            yield f"the file {file.path} cannot be read, so bootstrap_context leaves it out"
 
 
 def _is_readable(path: Path | None) -> bool:

@@ -7,15 +7,17 @@ import contextlib
 import difflib
 import errno
 import os
+import re
 import sys
 from collections.abc import Sequence
 from importlib import import_module
 from types import ModuleType
 from typing import NoReturn
 
+from ..commands import PROGRAM
 from ..errors import CortexError, UsageError
 from ..ops.packages import REMEDY, activate_private_packages, missing_package
-from .output import say
+from .output import program, run_as, say
 
 # A command is the module of its name, imported when it is chosen: configure(parser), run(args).
 COMMANDS = {
@@ -37,11 +39,13 @@ COMMANDS = {
 DEBUG = "CORTEX_DEBUG"  # set: a bug shows its traceback
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+def main(argv: Sequence[str] | None = None, program: str = PROGRAM) -> int:
     """Run one command and return its exit code.
 
+    program: what was typed in front of the command, for hints of what to run.
     0: done. 1: something is wrong. 2: asked wrongly. 130: stopped by Ctrl-C.
     """
+    run_as(program)
     if argv is None:
         decode_names_as_utf8()
         argv = sys.argv[1:]
@@ -137,13 +141,13 @@ def _help() -> str:
     lines = [f"  {name:{width}}  {about}" for name, about in COMMANDS.items()]
     return "\n".join(
         [
-            "usage: cortex COMMAND [--config FILE] [--quiet] ...",
+            f"usage: {program()} COMMAND [--config FILE] [--quiet] ...",
             "",
             "Cited answers out of your own Markdown notes.",
             "",
             *lines,
             "",
-            "cortex COMMAND --help tells more. To begin: cortex init --vault PATH",
+            f"{program()} COMMAND --help tells more. To begin: {program()} init --vault PATH",
             "The config: --config FILE, else $CORTEX_CONFIG, else cortex/config.yaml in ~/.hermes.",
             "Exit codes: 0 done, 1 something is wrong, 2 asked wrongly.",
         ]
@@ -168,15 +172,30 @@ class _Parser(argparse.ArgumentParser):
         )
 
     def error(self, message: str) -> NoReturn:
+        if wrong := _NO_CHOICE.search(message):
+            typed, choices = wrong[1], re.findall(r"[\w-]+", wrong[2])
+            near = difflib.get_close_matches(typed.strip("'\""), choices, n=1)
+            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(choices)}"
+            raise UsageError(f"{self.prog} has no {typed}; {hint}")
         raise UsageError(f"{message}; see: {self.prog} --help")
 
-    def options(self) -> list[str]:
-        return list(self._option_string_actions)
+    def near(self, option: str) -> str | None:
+        """The option that was meant, if one is written nearly like it."""
+        names = [name for name in self._option_string_actions if name.startswith("--")]
+        bare = [name[2:] for name in names]  # or the dashes alone would make two alike
+        near = difflib.get_close_matches(option.lstrip("-"), bare, n=1, cutoff=NEAR)
+        return f"--{near[0]}" if near else None
+
+
+# How argparse says that a word is none of the choices, whose quotes differ from one Python to
+# another.
+_NO_CHOICE = re.compile(r"invalid choice: (.+) \(choose from (.*)\)$")
+NEAR = 0.7  # of 1: `topk` and `top-k`, not `version` and `json`
 
 
 def _parse(module: ModuleType, name: str, argv: list[str]) -> argparse.Namespace:
     """The arguments of a command. Words of a question may stand around options and behind `--`."""
-    parser = _Parser(prog=f"cortex {name}", description=COMMANDS[name])
+    parser = _Parser(prog=f"{program()} {name}", description=COMMANDS[name])
     module.configure(parser)
     args = argparse.Namespace(config=None, quiet=False)
     takes_query = any(action.dest == "query" for action in parser._actions)
@@ -188,8 +207,11 @@ def _parse(module: ModuleType, name: str, argv: list[str]) -> argparse.Namespace
     for extra in rest:
         if extra.startswith("-") and extra != "-":
             option = extra.partition("=")[0]
-            near = difflib.get_close_matches(option, parser.options(), n=1)
-            hint = f"did you mean {near[0]}?" if near else f"see: {parser.prog} --help"
+            hint = f"see: {parser.prog} --help"
+            if near := parser.near(option):
+                hint = f"did you mean {near}?"
+            elif takes_query:
+                hint = "put words of the question that begin with a dash behind --"
             raise UsageError(f"{parser.prog} has no option {option}; {hint}")
         if not takes_query:
             raise UsageError(f"{extra!r} is one argument too many; see: {parser.prog} --help")

@@ -14,7 +14,7 @@ from typing import Any
 
 from ..errors import CortexError
 from ..ops.packages import REMEDY, missing_package
-from .output import say
+from .output import program, say
 
 MAX_INPUT = 64_000_000  # bytes: a long conversation, told whole
 EVENTS = (
@@ -104,7 +104,7 @@ def _context(told: dict[str, Any], config: str | None) -> str | None:
     env = dict(os.environ)
     if config:
         env["CORTEX_CONFIG"] = os.path.abspath(config)
-    return Injector(Runtime(env)).context(told)
+    return Injector(Runtime(env), program()).context(told)
 
 
 def _is_something_late() -> bool:

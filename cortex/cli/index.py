@@ -7,7 +7,7 @@ import os
 from dataclasses import asdict
 
 from .options import add_json
-from .output import counted, print_json, visible
+from .output import counted, hint, print_json, visible
 from .progress import progress_for
 
 SHOWN = 10  # problems that are listed in full; --json lists all
@@ -43,5 +43,6 @@ def run(args: argparse.Namespace) -> int:
             place = problem.note if problem.line is None else f"{problem.note}:{problem.line}"
             print(f"  {visible(place)}  {visible(problem.message)} [{problem.code}]")
         if len(report.problems) > SHOWN:
-            print(f"  and {len(report.problems) - SHOWN:,} more; all of them: cortex index --json")
+            more = f"{len(report.problems) - SHOWN:,} more"
+            print(hint(f"  and {more}; all of them: cortex index --json"))
     return code

@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
+from pathlib import Path
 
-from .install import apply_edit
-from .output import visible
+from .install import apply_edit, offer
+from .output import hint, visible
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -24,12 +25,23 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    from ..errors import UsageError
     from ..home import chosen, hermes_home
-    from ..ops import host_config, plugin_folder
+    from ..ops import homes, host_config, plugin_folder
     from ..ops.init import choose_vault, init
 
     config_path = chosen(args.config, os.environ)
     home = hermes_home(os.environ)
+    is_in_host = plugin_folder.is_there(home) or plugin_folder.has_host()
+    if args.enable:
+        homes.refuse_missing(home, os.environ)
+        if not is_in_host:
+            raise UsageError(
+                f"Hermes would not find Cortex: it is not in {plugin_folder.plugin_folder(home)}, "
+                "and this Python is not the one that Hermes runs in; run ./install.sh --enable in "
+                "a checkout, or leave --enable out and let Hermes call Cortex by a shell hook "
+                "(README, In Hermes)"
+            )
     vault = choose_vault(args.vault, config_path, os.environ)
     # Worked out before anything is written: a file that can't be edited stops it all.
     edit = host_config.enabling(home) if args.enable else None
@@ -59,9 +71,21 @@ def run(args: argparse.Namespace) -> int:
             print(f"Hermes reads this config only with CORTEX_CONFIG={place} in its environment")
     if not args.dry_run:
         option = f" --config {shlex.quote(args.config)}" if args.config else ""
-        print(f"next: cortex index{option}")
-        if edit is None and host_config.is_enabled(home) is False:
-            print(f"to have it in Hermes too: cortex init --enable{option}")
+        if step := _next_step(config_path):
+            print(hint(f"next: {step}{option if step.startswith('cortex ') else ''}"))
+        if edit is None and (home / "config.yaml").exists():
+            if not is_in_host:
+                print("to have it in Hermes too: ./install.sh --enable, or a shell hook (README)")
+            elif parts := host_config.lacking(home):
+                print(hint(offer(parts, f"cortex init --enable{option}")))
     if edit is not None and edit.is_needed and not args.dry_run:
         print("running sessions, the gateway too, keep the old settings until they restart")
     return 0
+
+
+def _next_step(config_path: Path) -> str | None:
+    """The first command to run, as `cortex status` tells it; None if all is built."""
+    from ..app import Cortex
+
+    steps = Cortex.open(config_path).status()["next"]
+    return str(steps[0]) if isinstance(steps, list) and steps else None

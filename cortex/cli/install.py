@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,12 +28,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--link", action="store_true", help="make this checkout a plugin of the Hermes home"
     )
     parser.add_argument(
-        "--enable", action="store_true", help="turn the plugin on in the host's config.yaml"
+        "--enable", action="store_true", help="turn the plugin and its skills on in config.yaml"
     )
     parser.add_argument(
         "--uninstall",
         action="store_true",
-        help="turn the plugin off, take its link and the packages that it brought away",
+        help="turn the plugin off, take away its link and the packages that it brought, unless "
+        "another profile uses them",
     )
     parser.add_argument("--dry-run", action="store_true", help="say what would be done, do nothing")
 
@@ -44,10 +46,12 @@ def run(args: argparse.Namespace) -> int:
 def _install(args: argparse.Namespace) -> int:
     from ..errors import CortexError
     from ..home import chosen, hermes_home
-    from ..ops import install, plugin_folder
+    from ..ops import homes, install, plugin_folder
 
     home = hermes_home(os.environ)
     # Every reason to refuse comes before the first change.
+    if args.link or args.enable:
+        homes.refuse_missing(home, os.environ)
     is_to_link = args.link and plugin_folder.is_to_link(home)
     edit = None
     if args.enable:
@@ -63,7 +67,8 @@ def _install(args: argparse.Namespace) -> int:
 
     place = visible(str(plan.folder or plan.python))
     if not plan.add:
-        print(f"all that Cortex needs is there already: {place}")
+        unneeded = "; --private has nothing to add" if args.private and not plan.folder else ""
+        print(f"all that Cortex needs is there already: {place}{unneeded}")
     elif args.dry_run:
         listed = ", ".join(f"{name} {version}" for name, version in sorted(plan.add.items()))
         print(f"would install {counted(len(plan.add), 'package')} into {place}: {visible(listed)}")
@@ -84,8 +89,8 @@ def _install(args: argparse.Namespace) -> int:
             plugin_folder.copy_skills(home)
     if args.dry_run:
         return 0
-    if edit is None and args.link and not _is_on(home):
-        print("to turn it on in Hermes: ./install.sh --enable")
+    if edit is None:
+        _offer_to_enable(home, is_by_script=args.link)
     if not chosen(None, os.environ).exists():
         print("next: hermes cortex init --vault PATH")
     if plan.add or is_to_link or (edit is not None and edit.is_needed):
@@ -93,41 +98,80 @@ def _install(args: argparse.Namespace) -> int:
     return 0
 
 
-def _is_on(home: Path) -> bool:
+def _offer_to_enable(home: Path, *, is_by_script: bool) -> None:
     try:
-        from ..ops.host_config import is_enabled
+        from ..ops.host_config import lacking
     except ImportError:  # PyYAML
-        return False
-    return bool(is_enabled(home))
+        return
+    parts = lacking(home)
+    command = "cortex install --enable"
+    if is_by_script:
+        command = "./install.sh --enable"
+    elif "the plugin" not in parts:  # so Hermes knows the command
+        command = f"hermes {command}"
+    if parts:
+        print(offer(parts, command))
+
+
+def offer(parts: Sequence[str], command: str) -> str:
+    """The line that tells what of Cortex is not on in Hermes, and what turns it on."""
+    return f"not on in Hermes yet: {' and '.join(parts)} of Cortex; to turn it on: {command}"
 
 
 def _uninstall(args: argparse.Namespace) -> int:
+    from ..errors import UsageError
     from ..home import hermes_home
-    from ..ops import host_config, install, plugin_folder
+    from ..ops import homes, host_config, install, plugin_folder
 
+    if args.enable or args.private:
+        raise UsageError("--uninstall takes no option but --dry-run")
     home = hermes_home(os.environ)
+    homes.refuse_missing(home, os.environ)
+    others = [
+        (name, place)
+        for name, place in homes.beside(home, os.environ)
+        if plugin_folder.is_there(place) or host_config.is_enabled(place)
+    ]
+    users = [f"{name} ({place})" for name, place in others]
     packages, folders = install.removable()
-    parts = [*map(str, folders), *([counted(len(packages), "package")] if packages else [])]
-    what = ", ".join(parts)
+    # What others use stays. Private folders lie in the checkout, if it is one.
+    is_shared = any(plugin_folder.is_this_checkout(place) for _, place in others)
+    folders, kept = ([], folders) if is_shared else (folders, [])
+    packages, kept_packages = ({}, packages) if users else (packages, {})
+    what = _listed(folders, packages)
     edit = host_config.disabling(home)
     apply_edit(edit, args.dry_run, "Cortex is turned off in")
     place = plugin_folder.plugin_folder(home)
-    if args.dry_run:
-        if plugin_folder.is_linked(home):
-            print(visible(f"would take away the link: {place}"))
-        if what:
-            print(visible(f"would remove: {what}"))
-        return 0
-    plugin_folder.remove_copied_skills(home)
-    if plugin_folder.unlink(home):
-        print(visible(f"took away the link: {place}"))
-    elif place.is_dir():
-        print(visible(f"the plugin lies in {place}; remove that folder yourself"))
-    install.remove(packages, folders)
+    is_linked = plugin_folder.is_linked(home)
+    if not args.dry_run:
+        plugin_folder.remove_copied_skills(home)
+        plugin_folder.unlink(home)
+        if users:
+            install.remove_folders(folders)
+        else:
+            install.remove(packages, folders)
+    if is_linked:
+        print(visible(f"{'would take' if args.dry_run else 'took'} away the link: {place}"))
+    elif plugin_folder.is_cloned(home):
+        print(visible(f"the plugin stays in {place}; to remove it: hermes plugins remove cortex"))
+    elif os.path.lexists(place):
+        print(visible(f"{place} is no link to this checkout and stays; remove it yourself"))
     if what:
-        print(visible(f"removed: {what}"))
+        print(visible(f"{'would remove' if args.dry_run else 'removed'}: {what}"))
+    if staying := _listed(kept, kept_packages):
+        who = f"the profile {users[0]} uses"
+        if len(users) > 1:
+            who = f"the profiles {', '.join(users)} use"
+        print(visible(f"{'would keep' if args.dry_run else 'kept'}: {staying}, as {who} Cortex"))
+    if args.dry_run:
+        return 0
     print(visible(f"settings and index stay in {home / 'cortex'}; delete it to be rid of them"))
     return 0
+
+
+def _listed(folders: Sequence[Path], packages: Mapping[str, str]) -> str:
+    count = [counted(len(packages), "package")] if packages else []
+    return ", ".join([*map(str, folders), *count])
 
 
 def apply_edit(edit: Edit, dry_run: bool, done: str) -> None:

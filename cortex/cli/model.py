@@ -7,7 +7,7 @@ import os
 
 from ..types import Json
 from .options import add_json
-from .output import print_json, visible
+from .output import hint, print_json, visible
 from .progress import progress_for
 
 
@@ -55,7 +55,7 @@ def _line(model: dict[str, Json]) -> str:
     if model.get("dimensions"):
         about.append(f"{model['dimensions']} numbers a vector, {_languages(model)}")
     if model["available"] is not None:
-        about.append("here" if model["available"] else f"not here; to get it: {model['get']}")
+        about.append("here" if model["available"] else hint(f"not here; to get it: {model['get']}"))
     mark = "*" if model["chosen"] else " "
     return visible(f"{mark} {model['name']}" + (f": {'; '.join(about)}" if about else ""))
 

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import IO
 
+from ..commands import PROGRAM, as_typed
 from ..types import Json, Missing
 
 # Controls, line separators, marks that turn the reading direction, halves of characters.
@@ -16,6 +17,27 @@ _INVISIBLE = re.compile(
     "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+_program = PROGRAM
+
+
+def run_as(name: str) -> None:
+    """From now on, what people read says `name` where it names a command: `hermes cortex index`."""
+    global _program
+    _program = name
+
+
+def program() -> str:
+    """What was typed to run us: `cortex`, or `hermes cortex`."""
+    return _program
+
+
+def hint(text: str) -> str:
+    """A text of ours for people, with the commands that it says to run as they are typed here.
+
+    Never for a document of --json, nor for what stands in a note.
+    """
+    return as_typed(text, _program)
 
 
 def visible(text: str, keep: str = "") -> str:
@@ -61,7 +83,7 @@ def may_style(stream: IO[str]) -> bool:
 
 def say(message: str) -> None:
     """One line on stderr, with our name in front."""
-    line = f"cortex: {visible(message)}"
+    line = f"cortex: {visible(hint(message))}"
     if "tqdm" in sys.modules:  # a bar may stand on that line, which only tqdm can clear
         sys.modules["tqdm"].tqdm.write(line, file=sys.stderr)
     elif sys.stderr is not None:  # else print would take stdout

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import sys
+from typing import TYPE_CHECKING
 
+from ..errors import CortexError
 from ..search.explain import why
 from ..types import ChannelTrace, Hit, Json, SearchResult
 from .options import (
@@ -17,7 +20,10 @@ from .options import (
     filters,
     query_text,
 )
-from .output import marked, may_style, print_json, tell_what_lacks, visible
+from .output import counted, marked, may_style, print_json, say, tell_what_lacks, visible
+
+if TYPE_CHECKING:
+    from ..app import Cortex
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -35,10 +41,10 @@ def run(args: argparse.Namespace) -> int:
     text, chosen = query_text(args), filters(args)
     channels = None if args.channels is None else tuple(comma_separated(args.channels))
     from ..app import Cortex
+    from ..context import relevant
 
-    result = Cortex.open(args.config, env=os.environ).search(
-        text, args.top_k, chosen, boosts=not args.no_boost, channels=channels
-    )
+    cortex = Cortex.open(args.config, env=os.environ)
+    result = cortex.search(text, args.top_k, chosen, boosts=not args.no_boost, channels=channels)
     if args.json:
         print_json(_document(result))
     else:
@@ -46,7 +52,19 @@ def run(args: argparse.Namespace) -> int:
         shown = [_lines(rank, hit, style) for rank, hit in enumerate(result.hits, 1)]
         print("\n\n".join(shown) or "nothing found")
     tell_what_lacks(result.unavailable, result.warnings)
+    if not relevant(result)[0]:
+        _tell_what_waits(cortex)
     return 0
+
+
+def _tell_what_waits(cortex: Cortex) -> None:
+    """The notes that were not searched, and may hold what was not found."""
+    with contextlib.suppress(CortexError):  # the search has told what is wrong with the index
+        freshness = cortex.freshness()
+        waiting = freshness.added + freshness.changed if freshness else 0
+        if waiting:
+            verb = "is" if waiting == 1 else "are"
+            say(f"{counted(waiting, 'note')} {verb} not in the index as now; run: cortex index")
 
 
 def _lines(rank: int, hit: Hit, style: bool) -> str:

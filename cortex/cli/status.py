@@ -10,10 +10,9 @@ from collections.abc import Iterator, Sequence
 
 from ..types import Json
 from .options import add_json
-from .output import counted, print_json, table, visible
+from .output import counted, hint, print_json, program, table, visible
 
 COMMANDS = {"index": "index", "vectors": "embed", "graph": "graph build"}  # what builds each
-ROW_COLUMNS = ("name", "enabled", "effective", "timing", "origin")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -54,16 +53,22 @@ def _told(status: dict[str, Json]) -> Iterator[str]:
     if status["runs"]:
         yield "last runs:"
         yield table([["", COMMANDS[kind], *_run(run)] for kind, run in status["runs"].items()])
-    if status["hook_lifecycle"]:
-        yield "hooks:"
-        yield from _blocks(status["hook_lifecycle"])
+    for what, names in status["platforms"].items():
+        yield visible(f"{what + ':':11}for {', '.join(names) or 'nobody'}")
+    yield _blocks(status["hook_lifecycle"])
     if status["problems"]:
         yield "to mend:"
     for problem in status["problems"]:
-        yield visible(f"- {problem}")
+        yield visible(hint(f"- {problem}"))
+    if status["warnings"]:
+        yield "to know:"
+    for warning in status["warnings"]:
+        yield visible(hint(f"- {warning}"))
     if status["next"]:
         yield "next:"
     for command in status["next"]:
+        if command.startswith("cortex "):
+            command = program() + command.removeprefix("cortex")
         yield visible(f"  {command}")
 
 
@@ -77,7 +82,10 @@ def _model(status: dict[str, Json]) -> str:
 def _index(status: dict[str, Json]) -> str:
     if status["generation"] is None:
         return "none"
-    languages = ", ".join(f"{name} {count:,}" for name, count in status["languages"].items())
+    languages = ", ".join(
+        f"{count:,} too short to tell" if name == "und" else f"{name} {count:,}"
+        for name, count in status["languages"].items()
+    )
     counts = f"{counted(status['notes'], 'note')}, {counted(status['chunks'], 'chunk')}"
     return f"{counts}{f' ({languages})' if languages else ''}, generation {status['generation']}"
 
@@ -122,19 +130,21 @@ def _run(run: dict[str, Json]) -> list[str]:
     return [f"{began:%Y-%m-%d %H:%M:%S}", seconds, f"{ended}{error}"]
 
 
-def _blocks(rows: Sequence[dict[str, Json]]) -> Iterator[str]:
-    """Two lines a block: how it is set; what it tells, where, and why not if it does not."""
-    cells = [["", *(_cell(row[column]) for column in ROW_COLUMNS)] for row in rows]
-    head, *lines = table([["", *ROW_COLUMNS], *cells]).splitlines()
-    yield head
-    for line, row in zip(lines, rows, strict=True):
-        yield line
-        source = f" from {row['source']}" if row["source"] else ""
-        skipped = f"; skipped: {row['skipped']}" if row["skipped"] else ""
-        yield visible(f"    {row['payload']}{source} -> {row['target']}{skipped}")
+def _blocks(rows: Sequence[dict[str, Json]]) -> str:
+    """A line a block: how it is set, when it is told; what it tells and where, or why it does not.
 
+    All that is known of them stands in `cortex config show`.
+    """
+    from ..inject.rows import SETTING
 
-def _cell(value: Json) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return str(value)
+    cells = []
+    for row in rows:
+        name, setting = row["name"], SETTING[row["name"]]
+        told = row["skipped"]
+        if row["effective"]:
+            source = f" from {row['source']}" if row["source"] else ""
+            told = f"{row['payload']}{source} -> {row['target']}"
+        if setting != name:
+            name += f" ({setting})"
+        cells.append(["", name, "on" if row["effective"] else "off", row["timing"], told])
+    return table(cells)

@@ -23,6 +23,7 @@ from .schema import (
     Config,
     HermesMemoryConfig,
     Setting,
+    StaticFile,
     contradictions,
 )
 
@@ -158,15 +159,25 @@ class _Reader:
         if not isinstance(node, yaml.SequenceNode):
             shown = f", e.g. [{node.value}]" if isinstance(node, yaml.ScalarNode) else ""
             raise _Wrong(f"must be a list{shown}, found {_a(node)}")
-        if is_dataclass(kind):
+        if kind is StaticFile:
             return tuple(
-                self.section(typing.cast(type, kind), item, f"{where}[{number}]")
+                self.static_file(item, f"{where}[{number}]")
                 for number, item in enumerate(node.value)
             )
         values = tuple(self.value(kind, item, where) for item in node.value)
         if "" in values:
             raise _Wrong("has an empty entry")
         return values
+
+    def static_file(self, node: yaml.Node, where: str) -> StaticFile:
+        """One file, as its settings or as its path alone."""
+        if isinstance(node, yaml.ScalarNode) and not _is_null(node):
+            file = StaticFile(path=self.value(Path, node, where))
+        else:
+            file = self.section(StaticFile, node, where)
+        if file.label or file.path is None:
+            return file
+        return replace(file, label=file.path.stem)
 
     def one_of(self, kinds: list[Any], node: yaml.Node, where: str) -> Any:
         wrong = []

@@ -13,6 +13,11 @@ from ..errors import UsageError
 # Sections that other parts of Cortex read: they may stand in the file; nothing here checks them.
 OTHER_SECTIONS = ("cron", "loop", "inject")
 
+# Of one block of `hooks`, in tokens: the marks cost about 100, and less than the rest says nothing.
+LEAST_BUDGET = 200
+_BUDGET = f"below {LEAST_BUDGET} leaves it out"
+_EXAMPLE = "[~/notes/rules.md, {path: ~/notes/team.md, label: Team, budget: 300}]"
+
 
 @dataclass(frozen=True, slots=True)
 class Setting:
@@ -153,9 +158,14 @@ class SearchConfig:
 
 @dataclass(frozen=True, slots=True)
 class StaticFile:
-    """A file that stands in a context whole, whatever was asked."""
+    """A file that stands in a context whole, whatever was asked; a mere path is one too."""
 
-    label: str = setting("", "its heading", pattern=r"\S(.*\S)?", choices="some text")
+    label: str = setting(
+        "",
+        "its heading; empty means the name of the file without its suffix",
+        pattern=r"\S(.*\S)?",
+        choices="some text",
+    )
     path: Path | None = setting(None, "the file")
     enabled: bool = setting(True, "false is as if it were not there")
     order: int = setting(100, "lower comes first", low=0)
@@ -171,7 +181,9 @@ class ContextBuilderConfig:
     )
     cite_sources: bool = setting(True, "name note, heading and lines of each piece")
     include_hermes_memory: bool = setting(False, "put the files of hermes_memory in front")
-    include_static_files: tuple[StaticFile, ...] = setting((), "files to put in front")
+    include_static_files: tuple[StaticFile, ...] = setting(
+        (), f"files to put in front, e.g. {_EXAMPLE}"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +200,7 @@ class SkillContextConfig:
     skill_path: str = setting(
         "", "a SKILL.md of your own; empty means the one that Cortex ships", may_be_path=True
     )
-    budget: int = setting(1000, "0 leaves it out", unit="tokens", low=0, high=3000)
+    budget: int = setting(1000, _BUDGET, unit="tokens", low=0, high=3000)
     when: Literal["each_turn", "first_turn"] = setting(
         "each_turn", "each_turn tells it again when the conversation no longer holds it"
     )
@@ -200,10 +212,10 @@ class BootstrapContextConfig:
 
     enabled: bool = setting(False, "true puts include_static_files there")
     budget: int = setting(
-        1000, "for all files together; 0 leaves them out", unit="tokens", low=0, high=3000
+        1000, f"for all files together; {_BUDGET}", unit="tokens", low=0, high=3000
     )
     when: Literal["first_turn"] = setting("first_turn", "the one time there is")
-    include_static_files: tuple[StaticFile, ...] = setting((), "the files")
+    include_static_files: tuple[StaticFile, ...] = setting((), f"the files, e.g. {_EXAMPLE}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +223,7 @@ class RecentContextConfig:
     """What the last sessions were about, by their titles alone."""
 
     enabled: bool = setting(False, "true tells recent topics in a session's first turn")
-    budget: int = setting(1000, "0 leaves it out", unit="tokens", low=0, high=3000)
+    budget: int = setting(1000, _BUDGET, unit="tokens", low=0, high=3000)
     when: Literal["first_turn"] = setting("first_turn", "the one time there is")
     source: Literal["sessiondb"] = setting("sessiondb", "the host's session database")
     state_db_path: Path | None = setting(None, "empty means state.db of this Hermes home")
@@ -233,7 +245,7 @@ class DynamicContextConfig:
     """What the vault says to the user's message, where it says anything."""
 
     enabled: bool = setting(False, "true searches the vault for each message")
-    budget: int = setting(1000, "0 leaves it out", unit="tokens", low=0, high=3000)
+    budget: int = setting(1000, _BUDGET, unit="tokens", low=0, high=3000)
     query: str = setting("", "search for this instead of the message")
     when: Literal["each_turn"] = setting("each_turn", "what a session was shown is not shown again")
 
@@ -243,7 +255,7 @@ class ContextInjectionConfig:
     """The older form of the blocks above; ignored as soon as one of them is given."""
 
     enabled: bool = setting(False, "true searches the vault for each message")
-    budget: int = setting(1000, "of the vault's part", unit="tokens", low=0, high=3000)
+    budget: int = setting(1000, f"of the vault's part; {_BUDGET}", unit="tokens", low=0, high=3000)
     query: str = setting("", "search for this instead of the message")
     load_skill: bool = setting(False, "tell the skill too")
     skill_path: str = setting("", "as in skill_context", may_be_path=True)
@@ -343,8 +355,6 @@ def contradictions(config: Config) -> list[tuple[str, str]]:
     ):
         for number, file in enumerate(files):
             where = f"{section}.include_static_files[{number}]"
-            if file.label == "":
-                found.append((where, "needs a label"))
             if file.path is None:
                 found.append((where, "needs a path"))
             if file.budget is not None and file.max_bytes is not None:

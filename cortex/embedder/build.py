@@ -402,7 +402,7 @@ def _open_cache(
         caches = [VectorCache(f, embedder.dimensions) for f in sorted(of_model)]
         empty = VectorCache(state.root / "vectors" / name, embedder.dimensions)
         cache = max(caches, key=len, default=empty)
-    if force and len(cache):
+    if (force and len(cache)) or cache.is_blocked:
         cache = VectorCache(_free_folder(cache.folder), cache.dimensions)
     return cache
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 from pathlib import Path
 
 CACHE_FILES = ("vectors.f32", "vectors.keys")
@@ -17,6 +18,7 @@ def whole_rows(folder: Path, dimensions: int) -> int:
 
 def _size(path: Path) -> int:
     try:
-        return path.stat().st_size
+        status = path.stat()
     except FileNotFoundError:
         return 0
+    return status.st_size if stat.S_ISREG(status.st_mode) else 0

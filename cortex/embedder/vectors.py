@@ -38,6 +38,12 @@ class VectorCache:
     def __len__(self) -> int:
         return whole_rows(self.folder, self.dimensions)
 
+    @property
+    def is_blocked(self) -> bool:
+        """Whether something else, such as a folder, lies where a file of it belongs."""
+        paths = (self._rows_path, self._keys_path)
+        return any(path.exists() and not path.is_file() for path in paths)
+
     def rows(self) -> Vectors:
         """(n, dimensions) float32, mapped; rows do not change once written."""
         count = len(self)
@@ -107,7 +113,13 @@ class ExactVectors:
         self.dimensions: int = values["dimensions"]
         cache = VectorCache(root / values["cache"], self.dimensions)
         self._folder = cache.folder
-        self._vectors = cache.rows()
+        try:
+            self._vectors = cache.rows()
+        except OSError as error:
+            why = error.strerror or error
+            raise Damaged(
+                f"{cache.folder} cannot be read ({why}); run: cortex embed --force"
+            ) from None
         if len(self._vectors) < values["rows"]:
             raise Damaged(f"{cache.folder} has lost vectors; run: cortex embed")
         self._rows = stamp.array("rows.npy")

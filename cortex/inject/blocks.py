@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..config.schema import HooksConfig
+from ..config.schema import LEAST_BUDGET, HooksConfig
 from .turn import Turn
 
-LEAST_BUDGET = 200  # tokens; the marks cost about 100, and less than the rest says nothing
-SWITCH = "HERMES_CORTEX_CONTEXT"  # off, 0, false or no: nothing is injected
+SWITCH = "HERMES_CORTEX_CONTEXT"  # anything but these: nothing is injected
+ON = ("", "on", "1", "true", "yes")
 
 # In the order in which they stand behind the message.
 BLOCKS = ("skill_context", "bootstrap_context", "recent_context", "dynamic_context")
 
 
 def is_switched_off(env: Mapping[str, str]) -> bool:
-    return env.get(SWITCH, "").strip().casefold() in ("off", "0", "false", "no")
+    return env.get(SWITCH, "").strip().casefold() not in ON
 
 
 def is_on(name: str, hooks: HooksConfig) -> bool:

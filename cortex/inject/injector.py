@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
+from ..commands import PROGRAM, as_typed
 from ..config.legacy import in_force
 from ..config.schema import Config, HooksConfig
 from ..errors import ConfigError, CortexError
@@ -48,8 +49,10 @@ class Host(Protocol):
 class Injector:
     """Safe to use from several threads."""
 
-    def __init__(self, host: Host) -> None:
+    def __init__(self, host: Host, program: str = PROGRAM) -> None:
+        """program: what commands in the log begin with, see commands.as_typed."""
         self._host = host
+        self._program = program
         self._workers = Workers(THREAD_NAME)
         self._allowed_s: dict[Path, float] = {}  # home -> hooks.deadline_ms as last read, seconds
         self._said: set[str] = set()
@@ -114,7 +117,7 @@ class Injector:
         if isinstance(error, CortexError):
             self._say(f"{what}: {error}")
         elif isinstance(error, ModuleNotFoundError) and error.name:
-            self._say(f"{what}: {error.name} is not installed; run: hermes cortex install")
+            self._say(f"{what}: {error.name} is not installed; run: cortex install")
         else:
             where = "".join(traceback.format_tb(error.__traceback__))
             self._say(f"{what} failed with {type(error).__name__}\n{where}")
@@ -185,18 +188,28 @@ class Injector:
                     self._say(f"{one.name}: left out, not ready within {hooks.deadline_ms} ms")
             elif one.job.error is not None:
                 self.report(one.name, one.job.error)
-            block = one.block
-            if block is not None and len(mark([*blocks, block])) <= MAX_CHARS:
+            block, lacks_room = one.block, one.lacks_room
+            if block is not None and len(mark([*blocks, block])) > MAX_CHARS:
+                block, lacks_room = None, True
+            if block is not None:
                 blocks.append(block)
+            if lacks_room:
+                self._tell_of_room(one.name, is_shown=block is not None)
         return blocks
 
-    def _say(self, message: str) -> None:
-        """Once as a warning: the same would be said at each turn."""
+    def _tell_of_room(self, name: str, *, is_shown: bool) -> None:
+        what, level = ("shortened", logging.INFO) if is_shown else ("left out", logging.WARNING)
+        share = f"the {MAX_CHARS:,} characters that the blocks of a turn share"
+        self._say(f"{name}: {what}, for it lacks room in {share}", level)
+
+    def _say(self, message: str, level: int = logging.WARNING) -> None:
+        """Once, and else for who debugs: the same would be said at each turn."""
+        message = as_typed(message, self._program)
         if message in self._said or len(self._said) >= _MAX_SAID:
             _logger.debug("%s", message)
             return
         self._said.add(message)
-        _logger.warning("%s", message)
+        _logger.log(level, "%s", message)
 
 
 def refused_hooks(
@@ -233,12 +246,14 @@ class _Try:
     deadline: float
     job: Job[None] | None = None
     block: Block | None = field(default=None)  # the best so far
+    lacks_room: bool = False  # the blocks before it made that one shorter, or left it out
 
     def make(self) -> None:
         for draft in self.drafts():
             if time.monotonic() > self.deadline:
                 return
-            self.block = draft.block(self._room()) if draft is not None else None
+            made = (None, False) if draft is None else draft.fitted(self._room())
+            self.block, self.lacks_room = made
 
     def _room(self) -> int:
         """Characters that the blocks before it leave; one that is slow is not waited for long."""

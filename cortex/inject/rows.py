@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..config.legacy import Origin, in_force, is_given
-from ..config.schema import Config, HooksConfig
+from ..config.schema import LEAST_BUDGET, Config, HooksConfig
 from ..home import hermes_home
-from .blocks import LEAST_BUDGET, SWITCH, is_on, is_switched_off
-from .sources import bootstrap_files, skill_file
+from .blocks import SWITCH, is_on, is_switched_off
+from .sources import MAX_CHARS, bootstrap_files, skill_file
 
 TARGET = "behind the user's message"
+# The settings below `hooks` that a row is about.
+SETTING = {
+    "cache_warm": "cache_warm",
+    "skill_bootstrap": "skill_context",
+    "static_file_bootstrap": "bootstrap_context",
+    "recent_context": "recent_context",
+    "dynamic_context": "dynamic_context",
+    "legacy_context_injection": "context_injection",
+}
+# By a low estimate: a block is called too long only where it surely is.
+CHARS_A_TOKEN = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,22 +49,19 @@ def lifecycle_rows(config: Config, env: Mapping[str, str], *, has_index: bool) -
     hooks, origin = in_force(config)
     off = f"{SWITCH} is {env.get(SWITCH, '').strip()}" if is_switched_off(env) else None
     home = hermes_home(env)
-    return [
-        _warm_row(config, has_index),
-        _row(config, hooks, origin, off, "skill_context", *_skill(config, hooks)),
-        _row(config, hooks, origin, off, "bootstrap_context", *_bootstrap(hooks)),
+    blocks = [
+        _row(config, hooks, origin, off, "skill_bootstrap", *_skill(config, hooks)),
+        _row(config, hooks, origin, off, "static_file_bootstrap", *_bootstrap(hooks)),
         _row(config, hooks, origin, off, "recent_context", *_recent(hooks, home)),
         _row(config, hooks, origin, off, "dynamic_context", *_dynamic(config, hooks, has_index)),
+    ]
+    return [
+        _warm_row(config, has_index),
+        *_with_room(blocks, _lengths(config, hooks)),
         _legacy_row(config, origin, off, has_index),
     ]
 
 
-_NAMES = {
-    "skill_context": "skill_bootstrap",
-    "bootstrap_context": "static_file_bootstrap",
-    "recent_context": "recent_context",
-    "dynamic_context": "dynamic_context",
-}
 _NO_INDEX = "there is no index yet"
 
 
@@ -86,23 +94,24 @@ def _row(
     payload: str,
     lacking: str | None,
 ) -> Row:
-    settings = getattr(hooks, name)
+    setting = SETTING[name]
+    settings = getattr(hooks, setting)
     skipped: str | None
-    enabled = settings.enabled and (name != "skill_context" or settings.load_skill)
+    enabled = settings.enabled and (setting != "skill_context" or settings.load_skill)
     if origin == "legacy":
         enabled, skipped = False, "hooks.context_injection is in force"
-    elif not is_on(name, hooks):
+    elif not is_on(setting, hooks):
         which = "enabled is false"
         if settings.enabled and not enabled:
             which = "load_skill is false"
-        skipped = f"hooks.{name}.{which}"
+        skipped = f"hooks.{setting}.{which}"
         if enabled:
-            skipped = _too_small(f"hooks.{name}", settings.budget)
+            skipped = _too_small(f"hooks.{setting}", settings.budget)
     else:
         skipped = off or lacking or _nowhere(config)
     return Row(
         phase="pre_llm_call",
-        name=_NAMES[name],
+        name=name,
         enabled=enabled,
         effective=skipped is None,
         timing=settings.when,
@@ -176,7 +185,9 @@ def _bootstrap(hooks: HooksConfig) -> tuple[str, str, str | None]:
     elif not there:
         lacking = "none of the files can be read"
     labels = ", ".join(file.label for file in there) or "files"
-    return ", ".join(str(file.path) for file in files), labels, lacking
+    missed = [file for file in files if file not in there]
+    places = [f"{file.path}{' (missing)' if file in missed else ''}" for file in files]
+    return ", ".join(places), labels, lacking
 
 
 def _recent(hooks: HooksConfig, home: Path) -> tuple[str, str, str | None]:
@@ -189,6 +200,47 @@ def _dynamic(config: Config, hooks: HooksConfig, has_index: bool) -> tuple[str, 
     asked = hooks.dynamic_context.query.strip()
     payload = "what the vault says to a fixed query" if asked else "what the vault says to it"
     return str(config.vault.path or ""), payload, None if has_index else _NO_INDEX
+
+
+def _lengths(config: Config, hooks: HooksConfig) -> dict[str, int]:
+    """row -> how many characters its block has room for and text to fill, at least about."""
+    skill = skill_file(hooks.skill_context, config.path.parent)
+    files = 0
+    for file in bootstrap_files(hooks.bootstrap_context):
+        length = _length(file.path)
+        if file.max_bytes is not None:
+            length = min(length, file.max_bytes)
+        if file.budget is not None:
+            length = min(length, CHARS_A_TOKEN * file.budget)
+        files += length
+    return {
+        "skill_bootstrap": min(_length(skill), CHARS_A_TOKEN * hooks.skill_context.budget),
+        "static_file_bootstrap": min(files, CHARS_A_TOKEN * hooks.bootstrap_context.budget),
+    }
+
+
+def _with_room(rows: Sequence[Row], lengths: Mapping[str, int]) -> list[Row]:
+    """The rows of the blocks in their order, where those before leave one no room at all."""
+    told: list[Row] = []
+    before: list[str] = []
+    room = MAX_CHARS
+    for row in rows:
+        if row.effective and room < CHARS_A_TOKEN * LEAST_BUDGET:
+            full = f"{' and '.join(before)} fill the {MAX_CHARS:,} characters of a turn"
+            if row.timing == "first_turn":  # as those are told in
+                row = replace(row, effective=False, skipped=f"{full}; lower their budgets")
+            else:
+                row = replace(row, payload=f"{row.payload}, except in a first turn, where {full}")
+        elif row.effective and row.name in lengths:
+            room -= lengths[row.name]
+            before.append(SETTING[row.name])
+        told.append(row)
+    return told
+
+
+def _length(path: Path | None) -> int:
+    """In bytes; 0 for what cannot be read."""
+    return path.stat().st_size if path is not None and _is_readable(path) else 0
 
 
 def _is_readable(path: Path) -> bool:

@@ -66,23 +66,28 @@ class Draft:
     budget: int  # tokens, with its marks and the frame around it
     compose: Callable[[int], tuple[str, tuple[str, ...]]]  # tokens -> (text, keys); "" for none
 
-    def block(self, room: int = MAX_CHARS) -> Block | None:
-        """The block within its budget and `room` characters, frame included; None if none fits."""
+    def fitted(self, room: int = MAX_CHARS) -> tuple[Block | None, bool]:
+        """The block within its budget and `room` characters, frame included; None if none fits.
+
+        And whether it is for want of room that it is shorter than its budget allows, or none.
+        """
+        lacks_room = False
         tokens = self.budget - estimate_tokens(mark([Block(self.name, "", ("0" * 8,))]))
         for attempt in range(_TRIES):
             text, keys = self.compose(tokens) if tokens > 0 else ("", ())
             if not text:
-                return None
+                return None, lacks_room
             block = Block(self.name, text, keys)
             framed = mark([block])
             used = estimate_tokens(framed)
             too_long = math.ceil((len(framed) - room) / len(framed) * used)
             excess = max(used - self.budget, too_long)
             if excess <= 0:
-                return block
+                return block, lacks_room
+            lacks_room = lacks_room or too_long > max(used - self.budget, 0)
             # Texts shrink by whole lines, so what is just too much may stay so for long.
             tokens = min(tokens, used) - excess - attempt * tokens // 20
-        return None
+        return None, lacks_room
 
 
 def skill(settings: SkillContextConfig, folder: Path, shown: AbstractSet[str]) -> Draft | None:
@@ -95,7 +100,7 @@ def skill(settings: SkillContextConfig, folder: Path, shown: AbstractSet[str]) -
         raise Unavailable("skill_context", f"the skill {SKILL} is not among the files of Cortex")
     text = static.without_frontmatter(_read("skill_context", path))
     if settings.skill_path:  # ours holds no secret, and shows the shape of some
-        text = redact(text)[0]
+        text = _without_secrets(text)
     text = escape(text).strip()
     if not text or key(text) in shown:
         return None
@@ -268,7 +273,7 @@ def _read(block: str, path: Path) -> str:
 def _of_file(file: StaticFile) -> str:
     """A file as it may be told: secrets masked, marks escaped, within its own limits."""
     assert file.path is not None  # the settings are checked for that
-    text = redact(_read("bootstrap_context", file.path))[0]
+    text = _without_secrets(_read("bootstrap_context", file.path))
     text = escape_citations(escape(text)).strip()
     if file.max_bytes is not None:
         kept = static.first_bytes(text, file.max_bytes)
@@ -276,6 +281,15 @@ def _of_file(file: StaticFile) -> str:
     if file.budget is not None:
         text = _shortened(text, file.budget)
     return _closed(text)
+
+
+def _without_secrets(text: str) -> str:
+    """`text` with secrets masked, also those that names in its frontmatter make such."""
+    if not text.startswith("---"):
+        return redact(text)[0]
+    from ..vault.frontmatter import secret_spans  # a YAML parser comes with it
+
+    return redact(text, secret_spans(text))[0]
 
 
 def _joined(parts: Sequence[tuple[str, str]], tokens: int) -> str:

@@ -24,7 +24,7 @@ import yaml
 from ..errors import CortexError
 from ..files import sync_folder
 from ..redaction import redact_part
-from .plugin_folder import refuse_unwritable, skills_folder
+from .plugin_folder import is_cloned, refuse_unwritable, skills_folder
 
 NAME = "cortex"  # the plugin, as its manifest and its entry point name it
 
@@ -73,15 +73,19 @@ def enabling(home: Path, *, will_be_linked: bool = False) -> Edit:
 
 
 def disabling(home: Path) -> Edit:
-    """What `enabling` put there, taken out. Raises CortexError."""
+    """What `enabling` put there, taken out, and keys that hold nothing then. Raises CortexError."""
     skills = skills_folder(home)
+    # The host, as it brings an old config up to date, takes a folder for on if no list is there.
+    is_list_kept = is_cloned(home)
 
     def change(path: Path, text: str) -> str:
-        text = _without(path, text, "plugins", "enabled", lambda entry: entry == NAME)
+        text = _without(
+            path, text, "plugins", "enabled", lambda entry: entry == NAME, tidy=not is_list_kept
+        )
         if skills is not None:
             text = _without(
                 path, text, "skills", "external_dirs",
-                lambda entry: _same_folder(home, entry, skills),
+                lambda entry: _same_folder(home, entry, skills), tidy=True,
             )  # fmt: skip
         return text
 
@@ -109,6 +113,21 @@ def is_enabled(home: Path) -> bool | None:
         return None
     on, off = (_entries(settings, "plugins", key) for key in ("enabled", "disabled"))
     return NAME in on and NAME not in off
+
+
+def lacking(home: Path) -> list[str]:
+    """What config.yaml of `home` does not name: `the plugin`, `the skills`. [] if not readable."""
+    try:
+        path, text = _read(home)
+        settings = _parsed(path, text or "")
+    except CortexError:
+        return []
+    skills = skills_folder(home)
+    on, off = (_entries(settings, "plugins", key) for key in ("enabled", "disabled"))
+    parts = [] if NAME in on and NAME not in off else ["the plugin"]
+    if skills is not None and not _lists_folder(settings, home, skills):
+        parts.append("the skills")
+    return parts
 
 
 def write(edit: Edit) -> Path | None:
@@ -245,9 +264,19 @@ def _with(path: Path, text: str, section: str, key: str, entry: str) -> str:
 
 
 def _without(
-    path: Path, text: str, section: str, key: str, is_meant: Callable[[object], bool]
+    path: Path,
+    text: str,
+    section: str,
+    key: str,
+    is_meant: Callable[[object], bool],
+    *,
+    tidy: bool = False,
 ) -> str:
-    """`text` with no such entry in the list."""
+    """`text` with no such entry in the list.
+
+    tidy: a list that holds nothing then goes too, and a section that holds nothing but that list,
+    unless its owner wrote the list in brackets or a comment there.
+    """
     while True:
         before = _parsed(path, text)
         group = before.get(section)
@@ -257,6 +286,14 @@ def _without(
             return text
         number = entries.index(meant[0])
         rest = [*entries[:number], *entries[number + 1 :]]
+        if tidy and not rest:
+            shorter = _Editor(text).drop(section, key)
+            others = {name: value for name, value in group.items() if name != key}
+            wanted = {name: value for name, value in before.items() if name != section or others}
+            if others:
+                wanted[section] = others
+            if shorter is not None and _says(shorter, wanted):
+                return shorter
         wanted = {**before, section: {**group, key: rest}}
         edited = _Editor(text).remove(section, key, number)
         text = _checked(path, edited, wanted, section, key, str(meant[0]))
@@ -265,13 +302,17 @@ def _without(
 def _checked(
     path: Path, text: str | None, wanted: dict[str, Any], section: str, key: str, entry: str
 ) -> str:
-    if text is not None:
-        try:
-            if yaml.load(text, Loader=_LOADER) == wanted:
-                return text
-        except (yaml.YAMLError, RecursionError):
-            pass
+    if text is not None and _says(text, wanted):
+        return text
     raise CortexError(_by_hand(path, section, key, entry))
+
+
+def _says(text: str, wanted: dict[str, Any]) -> bool:
+    try:
+        settings = yaml.load(text, Loader=_LOADER)
+    except (yaml.YAMLError, RecursionError):
+        return False
+    return bool(({} if settings is None else settings) == wanted)
 
 
 def _by_hand(path: Path, section: str, key: str, entry: str) -> str:
@@ -351,6 +392,38 @@ class _Editor:
             colon = text.find(":", name.end_mark.index)
             text = f"{text[: colon + 1]} []{text[colon + 1 :]}"
         return text
+
+    def drop(self, section: str, key: str) -> str | None:
+        """Without the key, or without the section if it is the only one there."""
+        group = _pair(self.root, section)
+        listed = _pair(group[1], key) if group else None
+        if group is None or listed is None:
+            return None
+        if listed[1].flow_style and not group[1].flow_style:
+            return None
+        if len(group[1].value) == 1:
+            return self._without_pair(self.root, group)
+        return self._without_pair(group[1], listed)
+
+    def _without_pair(
+        self, mapping: yaml.MappingNode, pair: tuple[yaml.Node, yaml.Node]
+    ) -> str | None:
+        name, value = pair
+        start, end = name.start_mark.index, value.end_mark.index
+        if mapping.flow_style:
+            number = mapping.value.index(pair)
+            if number > 0:
+                start = mapping.value[number - 1][1].end_mark.index
+            elif len(mapping.value) > 1:
+                end = mapping.value[1][0].start_mark.index
+        else:
+            start = self.text.rfind("\n", 0, start) + 1
+            end = self._end_of(value)
+            # A comment below that stands as deep as what goes.
+            deeper = rf"(?:[ \t]*\r?\n)*[ ]{{{name.start_mark.column + 1},}}#"
+            if re.compile(deeper).match(self.text, end):
+                return None
+        return None if "#" in self.text[start:end] else self._cut(start, end, "")
 
     def _cut(self, start: int, end: int, text: str) -> str:
         return self.text[:start] + text + self.text[end:]

@@ -24,8 +24,8 @@ from pathlib import Path
 from .. import files
 from ..errors import CortexError
 from .packages import MODULES, private_folder, requirements
+from .plugin_folder import HOST
 
-HOST = "hermes-agent"
 Versions = dict[str, str]  # distribution, as PyPI writes it -> version
 Tell = Callable[[str], None]
 
@@ -36,7 +36,7 @@ class Plan:
 
     python: str
     host: str | None  # the version of the host in this Python
-    folder: Path | None  # the private folder; None: into the Python itself
+    folder: Path | None  # the private folder; None: into the Python itself, or all lies there
     add: Versions
     replace: Versions  # of those that Cortex added before: the versions they have now
 
@@ -81,7 +81,8 @@ def plan(*, private: bool, tell: Tell) -> Plan:
         )
     if folder is not None:
         is_there = found == ours and not _unimportable(folder)
-        return Plan(sys.executable, host, folder, {} if is_there else found, {})
+        place = folder if found else None
+        return Plan(sys.executable, host, place, {} if is_there else found, {})
     foreign = sorted(found.keys() & hosts.keys())
     if foreign:
         raise CortexError(
@@ -97,7 +98,8 @@ def carry_out(plan: Plan, tell: Tell) -> None:
     if not plan.add:
         return
     installer = _Installer.of_this_python()
-    tell(f"installing {len(plan.add)} packages; the first time this takes a minute or two")
+    count = f"{len(plan.add)} package" + ("" if len(plan.add) == 1 else "s")
+    tell(f"installing {count}; the first time this takes a minute or two")
     if plan.folder is not None:
         _fill(plan.folder, plan.add, installer)
         return
@@ -150,14 +152,19 @@ def removable() -> tuple[Versions, list[Path]]:
 
 
 def remove(packages: Versions, folders: Sequence[Path]) -> None:
-    """Take out what `removable` found."""
+    """Take out what `removable` found; what else Cortex had added is no longer ours."""
+    remove_folders(folders)
+    if packages:
+        _Installer.of_this_python().uninstall(list(packages))
+    _manifest_path().unlink(missing_ok=True)
+
+
+def remove_folders(folders: Sequence[Path]) -> None:
+    """Take private folders away, and nothing of this Python."""
     for folder in folders:
         shutil.rmtree(folder)
     with contextlib.suppress(OSError):
         private_folder().parent.rmdir()
-    if packages:
-        _Installer.of_this_python().uninstall(list(packages))
-    _manifest_path().unlink(missing_ok=True)
 
 
 _OWN = ("hermes-cortex",)  # what it lacks is what this installs

@@ -13,19 +13,44 @@ from .. import files
 from ..errors import CortexError
 from .packages import checkout_folder
 
+HOST = "hermes-agent"  # the distribution
+
 
 def plugin_folder(home: Path) -> Path:
     """Where the host looks for Cortex in `home`."""
     return home / "plugins" / "cortex"
 
 
+def is_there(home: Path) -> bool:
+    """Does Cortex lie in the plugins of `home`?"""
+    return (plugin_folder(home) / "plugin.yaml").is_file()
+
+
 def is_found(home: Path) -> bool:
-    """Does the host find Cortex: in its home, or installed in this Python?"""
-    if (plugin_folder(home) / "plugin.yaml").is_file():
+    """Does the host find Cortex: in its home, or installed in its Python, which is this one?"""
+    if is_there(home):
         return True
     from importlib.metadata import entry_points
 
-    return any(entry.name == "cortex" for entry in entry_points(group="hermes_agent.plugins"))
+    entries = entry_points(group="hermes_agent.plugins")
+    return has_host() and any(entry.name == "cortex" for entry in entries)
+
+
+def has_host() -> bool:
+    """Is this the Python that Hermes runs in?"""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        version(HOST)
+    except PackageNotFoundError:
+        return False
+    return True
+
+
+def is_cloned(home: Path) -> bool:
+    """Is the plugin a folder of its own, as `hermes plugins install` makes it, and no link?"""
+    place = plugin_folder(home)
+    return place.is_dir() and not place.is_symlink()
 
 
 def is_to_link(home: Path) -> bool:
@@ -52,8 +77,13 @@ def link(home: Path) -> None:
 
 def is_linked(home: Path) -> bool:
     """Is the plugin of `home` a link to this checkout?"""
-    checkout, place = checkout_folder(), plugin_folder(home)
-    return checkout is not None and place.is_symlink() and place.resolve() == checkout.resolve()
+    return plugin_folder(home).is_symlink() and is_this_checkout(home)
+
+
+def is_this_checkout(home: Path) -> bool:
+    """Is the plugin of `home` this checkout, by a link or in itself?"""
+    checkout = checkout_folder()
+    return checkout is not None and plugin_folder(home).resolve() == checkout.resolve()
 
 
 def unlink(home: Path) -> bool:

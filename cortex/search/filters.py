@@ -13,7 +13,7 @@ from typing import Any
 from ..errors import UsageError
 from ..text import brief
 from ..types import Json
-from ..vault.frontmatter import confidence_of, date_of, importance_of, updated_of
+from ..vault.frontmatter import confidence_of, date_of, day_of, importance_of
 
 _LISTS = ("type", "status", "domain", "project", "stability")
 _SETS = ("folders", "tags_any", "tags_all", "wikilinks_any", "wikilinks_all")
@@ -123,7 +123,7 @@ class Filters:
             if number is None or (number < bound if side == "min" else number > bound):
                 return False
         if self.dates:
-            modified = updated_of(values) or dt.date.fromtimestamp(note["modified"])
+            modified = day_of(values, note["modified"])
             after = self.dates.get("modified_after", dt.date.min)
             if not after <= modified <= self.dates.get("modified_before", dt.date.max):
                 return False

@@ -36,6 +36,7 @@ from .evidence import least_evidence, match, snippet, word_weights
 from .filters import Filters
 from .fusion import ChannelScores, fuse
 
+NOTHING_MATCHES = "nothing matches well; these are the nearest"
 MAX_QUERY_CHARS = 20_000  # of a question that is embedded; words are taken from all of it
 TITLES_LOOKED_AT = 40  # of the best notes: does the query name one?
 MAX_NAME = 200  # characters of a title or alias that a query may name
@@ -183,7 +184,7 @@ class Searcher:
         hits, more = self._finish(run, fused, candidates, gains, filters, boosts)
         clock.lap("rank")
         if hits and max(hit.evidence for hit in hits) < least_evidence(run.ran):
-            warnings.append("nothing matches well; these are the nearest")
+            warnings.append(NOTHING_MATCHES)
         return SearchResult(
             query=query.text,
             hits=tuple(hits),
@@ -481,6 +482,7 @@ class Searcher:
                     evidence=matched.share + max(candidate.cosine or 0.0, 0.0),
                     meta=record["frontmatter"],
                     modified=record["modified"],
+                    tags=tuple(record["tags"]),
                 )
             )
         return _with_inherited_evidence(hits), len(final) > run.query.top_k

@@ -14,6 +14,7 @@ from urllib.parse import unquote
 import yaml
 from frontmatter.default_handlers import YAMLHandler
 
+from ..redaction import Finding, governing, secret_kind
 from ..text import line_starts
 from ..types import Json, Link, Problem
 
@@ -64,6 +65,21 @@ def split(text: str) -> Header:
         return Header({}, 0)
     problems = tuple(handler.problems[:_MAX_PROBLEMS])
     return Header(values, len(text) - len(body), problems, handler.key_lines)
+
+
+def secret_spans(text: str) -> list[Finding]:
+    """Where in a note's text the properties hold secrets, told by their names, at any depth."""
+    handler = HeaderHandler()
+    opened = handler.FM_BOUNDARY.match(text)
+    if opened is None:
+        return []
+    try:
+        block, _ = handler.split(text)
+    except ValueError:
+        return []
+    at = opened.end()
+    found = _Reading(block.translate(_NOT_IN_YAML)).secrets()
+    return [Finding(at + start, at + end, kind) for start, end, kind in found]
 
 
 _MAX_PROBLEMS = 20  # a note; more say nothing new
@@ -183,6 +199,7 @@ _KNOWN = {_PLAIN, _STR, _SEQ, _MAP, *_RETYPED} | {
 }
 
 _MAX_DEPTH = 32
+_MAX_MET = 100_000  # lists and mappings that are searched for secrets in one note
 _MAX_REPEATED = 100_000  # values and characters that aliases may add to one note
 
 
@@ -202,6 +219,7 @@ class _Reading:
         self._has_aliases = "*" in block
         self._seen: set[int] = set()
         self._open: set[int] = set()
+        self._met: set[tuple[int, str, str]] = set()
         self._repeated = 0
 
     def compose(self, source: str) -> yaml.Node | None:
@@ -269,6 +287,38 @@ class _Reading:
             return [self.value(item, depth + 1) for item in node.value]
         finally:
             self._open.discard(id(node))
+
+    def secrets(self) -> Iterator[Finding]:
+        """The scalars that their names make secrets, as they are written."""
+        try:
+            node = self.compose(self.block)
+        except _YAML_ERRORS:
+            node = None
+        if isinstance(node, yaml.MappingNode):
+            yield from self._secrets(node, "", "", 0)
+        else:
+            yield from _secrets_of_lines(self.block)
+
+    def _secrets(self, node: yaml.Node, above: str, own: str, depth: int) -> Iterator[Finding]:
+        """above: the name that says what `node` holds. own: the nearest one."""
+        if isinstance(node, yaml.ScalarNode):
+            kind = secret_kind(above, node.value, inside=own != above)
+            if kind is not None:
+                start, end = self._at(node), node.end_mark.index
+                yield Finding(start, start + len(self.block[start:end].rstrip()), kind)
+            return
+        # An alias brings what was met before, perhaps now under a name of a secret.
+        met = (id(node), above, own)
+        if depth > _MAX_DEPTH or met in self._met or len(self._met) > _MAX_MET:
+            return
+        self._met.add(met)
+        if isinstance(node, yaml.MappingNode):
+            for key_node, value_node in node.value:
+                key = self._key(key_node)
+                yield from self._secrets(value_node, governing(above, key), key, depth + 1)
+        elif not (_is_link(node) and _UNQUOTED_LINK.fullmatch(self.source(node))):
+            for item in node.value:
+                yield from self._secrets(item, above, own, depth + 1)
 
     def source(self, node: yaml.Node) -> str:
         """A node as it is written."""
@@ -432,6 +482,31 @@ class _Reading:
     def _item(self, text: str) -> Json:
         text = text.strip()
         return _plain(text) if text[:1] not in ("'", '"') else _unquoted(text)
+
+
+_KEY_LINE = re.compile(rf"([ \t]*(?:-[ \t]+)?)({_KEY})[ \t]*:(?=[ \t\r\n]|\Z)")
+_MARKUP = re.compile(r"[\-|> \t]*(?:[&!]\S*[ \t]+)?")  # what stands before a value
+_PIECE = re.compile(r"[^\s,\[\]{}\"'](?:[^,\[\]{}\"'\r\n]*[^\s,\[\]{}\"'])?")
+
+
+def _secrets_of_lines(block: str) -> Iterator[Finding]:
+    """The same for a header that is no YAML: what stands behind a name or deeper below it."""
+    name, depth = "", 0
+    starts = line_starts(block)
+    for start, end in zip(starts, [*starts[1:], len(block)], strict=True):
+        head = _KEY_LINE.match(block, start, end)
+        indent = end - start - len(block[start:end].lstrip(" \t-"))
+        if head is not None:
+            above = name if indent > depth else ""
+            name, depth = governing(above, head[2].strip("\"' ")), len(head[1])
+            start = head.end()
+        elif block[start:end].strip() and indent <= depth and block[start] != "-":
+            name = ""
+        for piece in _PIECE.finditer(block, start, end):
+            text = _MARKUP.sub("", piece[0], count=1)
+            kind = secret_kind(name, text)
+            if kind is not None and not block.startswith(("[[", "${"), piece.start() - 2):
+                yield Finding(piece.end() - len(text), piece.end(), kind)
 
 
 def _unquoted(text: str) -> str:
@@ -728,6 +803,17 @@ def updated_of(values: Mapping[str, Json]) -> dt.date | None:
         if day:
             return day
     return None
+
+
+def day_of(values: Mapping[str, Json], modified: float) -> dt.date:
+    """updated_of, and for a note that does not say the day its file was changed (Unix seconds)."""
+    day = updated_of(values)
+    if day is not None:
+        return day
+    try:
+        return dt.date.fromtimestamp(modified)
+    except (OverflowError, OSError, ValueError):  # a clock that was far off
+        return dt.date.min if modified < 0 else dt.date.max
 
 
 _UPDATED = (

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import difflib
+import heapq
 import os
 import posixpath
 import stat
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from ..errors import UsageError
+from ..errors import SEEK, UsageError
 from ..text import Undecodable, brief, decode, line_starts, one_line
 from ..types import Heading
 from . import frontmatter
@@ -20,8 +21,10 @@ from .markdown import parse_body
 from .scan import FolderRules, is_note_name, is_visible, scan
 
 NEAR_MATCHES = 3
+_NAME_ONE = "name a note: its path in the vault, its name, title or alias"
 MAX_REF = 4096  # characters; no path is longer
-_COMPARED = 200  # characters: a longer name is none that was mistyped
+_COMPARED = 200  # characters of a name that are compared with what was mistyped
+_LIKELY = 40  # names of which it is found out exactly how much they are like it
 _LISTED = 12  # headings in a message
 
 
@@ -54,11 +57,11 @@ def locate(
     """The vault-relative path of the note that `ref` names.
 
     ref: a path, with or without .md, or a name, title or alias, in any case; [[brackets]] are
-    taken off. titles: casefolded title or alias -> paths, asked for only when no name fits. Raises
+    taken off. titles: title or alias, `folded` -> paths, asked for only when no path fits. Raises
     UsageError: no such note (with near matches), several, hidden, excluded or outside the vault.
     """
-    if not isinstance(ref, str) or not ref.strip().strip("./"):
-        raise UsageError("name a note: its path in the vault, its name, title or alias")
+    if not isinstance(ref, str) or not ref.strip():
+        raise UsageError(_NAME_ONE)
     if len(ref) > MAX_REF:
         raise UsageError(f"{brief(ref)!r} is too long for a note; give its path or name")
     if any(ord(char) < 32 or ord(char) == 127 for char in ref):
@@ -69,6 +72,7 @@ def locate(
     wanted = ref.strip()
     if wanted.startswith("[[") and wanted.endswith("]]"):
         wanted = wanted[2:-2].split("|")[0].split("#")[0].strip()
+    named = wanted
     if os.path.isabs(wanted):
         root = os.path.realpath(vault)
         real = os.path.normpath(wanted)
@@ -79,21 +83,24 @@ def locate(
         else:
             wanted = wanted.lstrip("/")  # as in a link, where "/" is the vault's root
     path = posixpath.normpath(wanted)
-    if path.startswith(("../", "/")) or path == "..":
-        raise UsageError("that path leads out of the vault; give a path inside it, or a name")
-    if not is_visible(path):
-        raise _no_note(ref, [])
-    for candidate in (path, f"{path}.md"):
+    is_inside = not path.startswith(("../", "/")) and is_visible(path)
+    for candidate in (path, f"{path}.md") if is_inside else ():
         if is_note_name(candidate) and _is_served(vault, rules, candidate):
             return candidate
     notes = [note.path for note in scan(vault, rules, follow_outside=follow_outside).notes]
-    found = _by_name(path, notes)
+    found = _by_name(path, notes) if is_inside else []
     if not found:
         present = set(notes)
         known = titles()
-        found = [p for p in dict.fromkeys(known.get(wanted.casefold(), ())) if p in present]
+        found = [p for p in dict.fromkeys(known.get(folded(named), ())) if p in present]
         if not found:
-            raise _no_note(ref, _near(path, notes))
+            if not named.strip("./"):
+                raise UsageError(_NAME_ONE)
+            if path.startswith("../") or path == "..":
+                raise UsageError(
+                    "that path leads out of the vault; give a path inside it, or a name"
+                )
+            raise _no_note(ref, _near(path if is_inside else named, notes, known))
     if len(found) > 1:
         listed = ", ".join(one_line(p) for p in found[:8])
         raise UsageError(f"several notes are named {brief(ref)!r}: {listed}; give the path of one")
@@ -186,16 +193,16 @@ def _line_end(starts: Sequence[int], text: str, line: int) -> int:
 def _section(path: str, headings: Sequence[Heading], wanted: str, total: int) -> tuple[int, int]:
     """First and last line of the section under a heading; `A#B` and `A > B` name B under A."""
     parts = wanted.split(" > ") if " > " in wanted else wanted.split("#")
-    chain = [_folded(part.strip()) for part in parts if part.strip()]
+    chain = [folded(part.strip()) for part in parts if part.strip()]
     for index, heading in enumerate(headings):
-        names = [*map(_folded, heading.parents), _folded(heading.text)]
-        whole = names[-1] == _folded(wanted.strip())
+        names = [*map(folded, heading.parents), folded(heading.text)]
+        whole = names[-1] == folded(wanted.strip())
         if whole or (chain and names[-1] == chain[-1] and _in_order(chain, names)):
             end = next(
                 (h.line - 1 for h in headings[index + 1 :] if h.level <= heading.level), total
             )
             return heading.line, end
-    near = difflib.get_close_matches(wanted[:_COMPARED], [h.text for h in headings], n=1)
+    near = nearest(wanted, [h.text for h in headings], 1)
     meant = f"; did you mean {brief(near[0])!r}?" if near else ""
     listed = ", ".join(repr(brief(h.text)) for h in headings[:_LISTED]) or "none"
     more = f" and {len(headings) - _LISTED} more" if len(headings) > _LISTED else ""
@@ -249,7 +256,7 @@ def _is_spelt_so(vault: Path, path: str) -> bool:
 def _by_name(path: str, notes: Sequence[str]) -> list[str]:
     """Notes whose path ends in `path`: exact first, then without regard to case and composition."""
     wanted = path[:-3] if is_note_name(path) else path
-    for fold in (str, _folded):
+    for fold in (str, folded):
         target = fold(wanted)
         found = [
             note
@@ -262,20 +269,55 @@ def _by_name(path: str, notes: Sequence[str]) -> list[str]:
     return []
 
 
-def _near(path: str, notes: Sequence[str]) -> list[str]:
-    """Notes whose name, or whose path if `path` names a folder, is much like it; best first."""
+def _near(path: str, notes: Sequence[str], titles: Mapping[str, Sequence[str]]) -> list[str]:
+    """Notes whose name, title or alias is much like `path`, or whose path if it names a folder."""
     wanted = path[:-3] if is_note_name(path) else path
-    if len(wanted) > _COMPARED:
+    present = set(notes)
+    names = {title: path for title, paths in titles.items() for path in paths if path in present}
+    names |= {note[:-3] if "/" in wanted else note.rpartition("/")[2][:-3]: note for note in notes}
+    near = nearest(wanted, names, 2 * NEAR_MATCHES)
+    return list(dict.fromkeys(names[name] for name in near))[:NEAR_MATCHES]
+
+
+def nearest(wanted: str, names: Iterable[str], count: int) -> list[str]:
+    """The names much like `wanted`, or that hold it, in any case; the best first.
+
+    Quick for thousands of names: only those that share most pairs of letters are compared exactly.
+    """
+    target = folded(wanted.strip())
+    if not target or len(target) > _COMPARED:
         return []
-    names = {note[:-3] if "/" in wanted else note.rpartition("/")[2][:-3]: note for note in notes}
-    near = difflib.get_close_matches(wanted, names, n=NEAR_MATCHES, cutoff=0.6)
-    return [names[name] for name in near]
+    pairs = _pairs(target)
+    likely: list[tuple[float, str, str]] = []
+    for name in names:
+        text = folded(name[: 2 * _COMPARED])
+        if len(target) > 2 and target in text:
+            likely.append((1 + len(target) / len(text), text, name))
+            continue
+        short, long = sorted((len(target), len(text)))
+        if 3 * long <= 7 * short and (others := _pairs(text)):  # else their ratio is below 0.6
+            shared = 2 * len(pairs & others) / (len(pairs) + len(others))
+            if shared > 0:
+                likely.append((shared, text, name))
+    matcher = difflib.SequenceMatcher(b=target, autojunk=False)
+    scored: list[tuple[float, str]] = []
+    for shared, text, name in heapq.nlargest(_LIKELY, likely):
+        matcher.set_seq1(text[:_COMPARED])
+        ratio = matcher.ratio()
+        if shared > 1 or ratio >= 0.6:
+            scored.append((ratio, name))
+    return [name for _, name in heapq.nlargest(count, scored)]
 
 
-def _folded(text: str) -> str:
+def _pairs(text: str) -> set[str]:
+    return {text[i : i + 2] for i in range(min(len(text), _COMPARED) - 1)}
+
+
+def folded(text: str) -> str:
+    """A name as names are compared: without regard to case and composition."""
     return unicodedata.normalize("NFC", text).casefold()
 
 
 def _no_note(ref: str, near: Sequence[str]) -> UsageError:
-    hint = f"; did you mean {', '.join(one_line(p) for p in near)}?" if near else ""
+    hint = f"; did you mean {', '.join(one_line(p) for p in near)}?" if near else f"; {SEEK}"
     return UsageError(f"there is no note {brief(ref)!r} in the vault{hint}")

@@ -1,0 +1,28 @@
+"""How messages name a command to run: `cortex index`, or as it is typed where the reader is."""
+
+from __future__ import annotations
+
+import re
+
+PROGRAM = "cortex"
+IN_HOST = "hermes cortex"
+
+# Only where our own messages name one. The same words in the text or the name of a note stay.
+_HINT = re.compile(
+    r"""((?:^|[;?][ ]|,[ ]or[ ])run:[ ]
+      |;[ ](?:see|to[ ]get[ ]it|to[ ]turn[ ]it[ ]on|look[ ]for[ ]it[ ]with):[ ]
+      |;[ ](?:all[ ]of[ ]them|the[ ]rest):[ ]
+      |(?:^next|,[ ]or[ ]keep[ ]both):[ ]
+      |,[ ]e\.g\.[ ])
+      cortex[ ]
+      (?=(?:init|index|embed|model|graph|search|context|read|config|status|install|hook|version
+           |--help)\b)""",
+    re.VERBOSE,
+)
+
+
+def as_typed(text: str, program: str) -> str:
+    """`text` with the commands that it says to run begun with `program`."""
+    if program == PROGRAM:
+        return text
+    return _HINT.sub(lambda match: f"{match[1]}{program} ", text)
