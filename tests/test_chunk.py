@@ -186,6 +186,13 @@ def test_any_text_is_covered_by_chunks_within_the_limit(text: str) -> None:
     assert all(estimate_tokens(chunk.text) <= MAX_TOKENS for chunk in found)
 
 
+def test_a_section_that_is_a_long_heading_alone_is_within_the_limit_too() -> None:
+    [chunk] = chunks("字" * 300 + "\n---\n")
+    assert chunk.heading_path == ("字" * 300,)
+    assert chunk.text and chunk.heading_path[0].startswith(chunk.text)
+    assert estimate_tokens(chunk.text) <= MAX_TOKENS
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -20,11 +20,11 @@ from operator import itemgetter
 from typing import TypeVar
 
 from ..redaction import find
-from ..text import estimate_tokens, slug
+from ..text import cut_to_tokens, estimate_tokens, slug
 from ..types import Chunk, Note
 from .markdown import Block, Body, Code
 
-CHUNKER_VERSION = 1  # raise it when the same text gives other chunks
+CHUNKER_VERSION = 2  # raise it when the same text gives other chunks
 MAX_TOKENS = 400  # of one chunk's text, by text.estimate_tokens
 
 T = TypeVar("T")
@@ -76,13 +76,18 @@ def chunk_note(note: Note, body: Body) -> list[Chunk]:
                     end=piece.end,
                     start_line=body.line_of(_first_visible(note.text, piece)),
                     end_line=body.line_of(max(piece.start, piece.end - 1)),
-                    text=text or (heading_path[-1] if heading_path else note.title) or note.title,
+                    text=text or _name_of(heading_path, note.title),
                     tags=tuple(dict.fromkeys(_within(body.tags, piece))),
                     links=tuple(_within(body.links, piece)),
                     secrets=_cut_secrets(note.text, piece, secrets),
                 )
             )
     return chunks
+
+
+def _name_of(heading_path: Sequence[str], title: str) -> str:
+    """What stands for the text of a section without any."""
+    return cut_to_tokens(next(filter(None, (*heading_path[-1:], title)), ""), MAX_TOKENS)
 
 
 def _sections(note: Note, body: Body) -> Iterator[tuple[tuple[str, ...], _Span, list[_Span]]]:
