@@ -37,6 +37,7 @@ NO_INDEX = "there is no index yet; run: cortex index"
 READ_CHARS = 20_000  # of a note handed out at once
 CHANGED = "changed since it was indexed"  # how the warning begins that names the notes
 GONE = "no longer in the vault"  # the same of those whose file is gone
+SHUT = "shown as indexed"  # the same of those whose file cannot be looked at
 FRESHNESS_SHARE = 0.1  # of the time may go into looking at the vault
 _OPEN_TRIES = 5  # a generation may be replaced while it is being opened
 
@@ -695,7 +696,7 @@ class Cortex:
         if gone:
             warnings.append(f"{GONE}: {', '.join(gone)}; run: cortex index")
         for why, notes in shut.items():
-            warnings.append(f"shown as indexed, for {why.lower()} now: {', '.join(notes)}")
+            warnings.append(f"{SHUT}, for {why.lower()} now: {', '.join(notes)}")
         if changed:
             warnings.append(f"{CHANGED}: {', '.join(changed)}; run: cortex index")
         return replace(result, hits=tuple(hits), warnings=tuple(warnings), changed=tuple(changed))

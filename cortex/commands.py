@@ -9,7 +9,7 @@ IN_HOST = "hermes cortex"
 
 # Only where our own messages name one. The same words in the text or the name of a note stay.
 _HINT = re.compile(
-    r"""((?:^|[;?][ ]|,[ ]or[ ])run:[ ]
+    r"""((?:^|[;?,][ ])(?:(?:or|and|then)[ ])?run:[ ]
       |;[ ](?:see|to[ ]get[ ]it|to[ ]turn[ ]it[ ]on|look[ ]for[ ]it[ ]with):[ ]
       |;[ ](?:all[ ]of[ ]them|the[ ]rest):[ ]
       |(?:^next|,[ ]or[ ]keep[ ]both):[ ]

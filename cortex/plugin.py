@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .arguments import read_arguments
+from .commands import IN_HOST, as_typed
 from .errors import SEEK, ConfigError, CortexError, Damaged, UsageError
 
 if TYPE_CHECKING:
@@ -686,7 +687,7 @@ def _context_answer(
 
 def _state(cortex: Cortex, result: SearchResult) -> dict[str, Json]:
     """Which channels ran, how old the index is, and what else is odd."""
-    from .app import CHANGED, GONE
+    from .app import CHANGED, GONE, SHUT
 
     folders = _folders(cortex, None)
     warnings = [told for told in result.warnings if not told.startswith(CHANGED)]
@@ -700,7 +701,7 @@ def _state(cortex: Cortex, result: SearchResult) -> dict[str, Json]:
         },
         "index": _index_state(cortex),
         "warnings": [
-            _plain(told, folders, 200, exact=told.startswith(GONE)) for told in warnings[:4]
+            _plain(told, folders, 200, exact=told.startswith((GONE, SHUT))) for told in warnings[:4]
         ],
     }
 
@@ -725,8 +726,7 @@ def _plain(text: str, folders: Mapping[str, str], limit: int, *, exact: bool = F
     exact: it holds names out of the vault, which may look like paths of the machine, and no paths
     but in `folders`.
     """
-    text = text.replace("run: cortex ", "run: hermes cortex ")
-    return _shown(without_paths(text, folders, exact=exact), limit)
+    return _shown(as_typed(without_paths(text, folders, exact=exact), IN_HOST), limit)
 
 
 # Two parts at least, or one at the start or after a blank, a quote or an opening bracket.

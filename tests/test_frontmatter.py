@@ -278,7 +278,15 @@ def test_a_bomb_of_aliases_is_bounded() -> None:
     assert {problem.code for problem in header.problems} == {"value_too_large"}
 
 
-@pytest.mark.parametrize("yaml", ["a: " + "[" * 5000 + "]" * 5000, "a: " + "[" * 90 + "]" * 90])
+@pytest.mark.parametrize(
+    "yaml",
+    [
+        "a: " + "[" * 90 + "]" * 90,
+        "a: " + "[" * 5000 + "]" * 5000,
+        "a: " + "[" * 100_000 + "]" * 100_000,  # libyaml by itself would end the process
+        "a:\n " + "- " * 100_000 + "x",
+    ],
+)
 def test_a_value_nested_too_deep_costs_only_its_key(yaml: str) -> None:
     header = split(f"---\n{yaml}\nb: 1\n---\n")
     assert header.values["b"] == 1

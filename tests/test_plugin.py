@@ -571,6 +571,10 @@ def test_names_of_notes_and_headings_are_told_exactly(
     (tmp_path / "vault/Notes /2024/meeting.md").unlink()
     warnings = ask("vault_search", {"query": "pier"})["warnings"]
     assert "no longer in the vault: Notes /2024/meeting.md; run: hermes cortex index" in warnings
+    (tmp_path / "vault/Notes /2024/meeting.md").symlink_to("meeting.md")
+    [told, *_] = ask("vault_search", {"query": "pier"})["warnings"]
+    assert told.startswith("shown as indexed, for ")
+    assert told.endswith(" now: Notes /2024/meeting.md")
     asked_for = str(tmp_path / "vault/Notes /2024/none.md")
     assert str(tmp_path) not in ask.error("vault_read_note", {"note": asked_for})
 

@@ -274,6 +274,9 @@ def test_only_what_a_message_says_to_run_is_a_hint():
         "a is gone; run: hermes cortex index"
     )
     assert as_typed("a; run: hermes cortex install", "hermes cortex").count("hermes") == 1
+    for before in ("not here (x); with a network, run", "mend that, then run", "x, and run"):
+        told = as_typed(f"{before}: cortex embed", "hermes cortex")
+        assert told == f"{before}: hermes cortex embed"
 
 
 def test_a_hint_may_name_any_command():

@@ -461,6 +461,12 @@ def test_a_property_that_only_sounds_like_a_secret_stays(line: str) -> None:
         assert secret_spans(f"---\n{line}\n{rest}---\nbody\n") == []
 
 
+@pytest.mark.parametrize("levels", [30, 90])
+def test_a_secret_that_is_nested_deep_is_masked_all_the_same(levels: int) -> None:
+    text = f"---\na: {'[' * levels}{{password: swordfish}}{']' * levels}\n---\n"
+    assert [text[at:end] for at, end, _ in secret_spans(text)] == ["swordfish"]
+
+
 def test_only_a_header_is_searched_for_names() -> None:
     assert secret_spans("---\npassword: swordfish\n") == []  # not closed
     assert secret_spans("text\n---\npassword: swordfish\n---\n") == []

@@ -171,7 +171,7 @@ def of(section: Any, where: str) -> Iterator[tuple[str, Any]]:
 # What is neither a tool's, nor a setting, and still right: notes, properties and their values.
 OTHER_WORDS = {
     *("aliases", "source", "created", "last_verified", "active", "superseded", "confidence"),
-    *("importance", "##", "--json", "--no-boost", "trace", *NAMES, *frontmatter.LIFECYCLE),
+    *("importance", "##", "--json", "--no-boost", *NAMES, *frontmatter.LIFECYCLE),
 }
 
 

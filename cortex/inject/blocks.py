@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from ..config.schema import LEAST_BUDGET, HooksConfig
 from .turn import Turn
 
-SWITCH = "HERMES_CORTEX_CONTEXT"  # anything but these: nothing is injected
-ON = ("", "on", "1", "true", "yes")
+SWITCH = "HERMES_CORTEX_CONTEXT"
+ON = ("", "on", "1", "true", "yes")  # at any other value of it nothing is injected
 
 # In the order in which they stand behind the message.
 BLOCKS = ("skill_context", "bootstrap_context", "recent_context", "dynamic_context")

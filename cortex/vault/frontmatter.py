@@ -182,7 +182,21 @@ def _is_prose(block: str, values: Mapping[str, Json]) -> bool:
 
 
 class _Loader(_SafeLoader):
-    """Composes nodes and constructs nothing; plain scalars are told apart from quoted ones."""
+    """Composes nodes and constructs nothing; plain scalars are told apart from quoted ones.
+
+    Raises RecursionError for what is nested too deep: libyaml's own composer calls itself without
+    a limit, until the process dies.
+    """
+
+    _depth = 0
+
+    def descend_resolver(self, node: yaml.Node | None, index: Any) -> None:
+        self._depth += 1
+        if self._depth > _MAX_COMPOSED:
+            raise RecursionError
+
+    def ascend_resolver(self) -> None:
+        self._depth -= 1
 
     def resolve(self, kind: type[yaml.Node], value: str, implicit: Any) -> str:
         if kind is yaml.ScalarNode:
@@ -199,6 +213,7 @@ _KNOWN = {_PLAIN, _STR, _SEQ, _MAP, *_RETYPED} | {
 }
 
 _MAX_DEPTH = 32
+_MAX_COMPOSED = 100  # levels; one costs some 500 bytes of a stack that may be 512 kB
 _MAX_MET = 100_000  # lists and mappings that are searched for secrets in one note
 _MAX_REPEATED = 100_000  # values and characters that aliases may add to one note
 
@@ -309,7 +324,7 @@ class _Reading:
             return
         # An alias brings what was met before, perhaps now under a name of a secret.
         met = (id(node), above, own)
-        if depth > _MAX_DEPTH or met in self._met or len(self._met) > _MAX_MET:
+        if depth > _MAX_COMPOSED or met in self._met or len(self._met) > _MAX_MET:
             return
         self._met.add(met)
         if isinstance(node, yaml.MappingNode):
