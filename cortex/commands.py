@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import shlex
+from pathlib import Path
 
 PROGRAM = "cortex"
 IN_HOST = "hermes cortex"
@@ -14,11 +16,18 @@ _HINT = re.compile(
       |;[ ](?:all[ ]of[ ]them|the[ ]rest):[ ]
       |(?:^next|,[ ]or[ ]keep[ ]both):[ ]
       |,[ ]e\.g\.[ ])
-      cortex[ ]
+      (?:hermes[ ])?cortex[ ]
       (?=(?:init|index|embed|model|graph|search|context|read|config|status|install|hook|version
            |--help)\b)""",
     re.VERBOSE,
 )
+
+
+def in_host(home: Path, default: Path) -> str:
+    """What is typed in the host to run us for `home`: plain `hermes` would be for `default`."""
+    if home.parent == default / "profiles":
+        return f"hermes -p {shlex.quote(home.name)} cortex"
+    return IN_HOST
 
 
 def as_typed(text: str, program: str) -> str:

@@ -49,6 +49,11 @@ def hermes_home(env: Mapping[str, str]) -> Path:
     return expand(named or "~/.hermes", _working_folder(), env)
 
 
+def default_home(env: Mapping[str, str]) -> Path:
+    """Where plain `hermes` has its own, when nothing names another home."""
+    return hermes_home({name: value for name, value in env.items() if name != "HERMES_HOME"})
+
+
 def _working_folder() -> Path:
     try:
         return Path.cwd()

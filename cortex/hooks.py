@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from .commands import as_typed
 from .ops.packages import REMEDY, activate_private_packages, missing_package
 
 if TYPE_CHECKING:
@@ -87,9 +88,10 @@ class Hooks:
             self._injector().report(what, error)
         except Exception as other:
             package = missing_package(other) if isinstance(other, ImportError) else None
-            told = (
-                f"{package} is missing in this Python; {REMEDY}" if package else repr(type(other))
-            )
+            told = repr(type(other))
+            if package:
+                told = f"{package} is missing in this Python; {REMEDY}"
+                told = as_typed(told, self._runtime.program())
             if told not in self._said:  # the same would be said at each turn
                 self._said.add(told)
                 _logger.warning("%s: %s", what, told)
@@ -110,8 +112,7 @@ class Hooks:
         with self._lock:
             if self._made is None:
                 activate_private_packages()
-                from .commands import IN_HOST
                 from .inject.injector import Injector
 
-                self._made = Injector(self._runtime, IN_HOST)
+                self._made = Injector(self._runtime, self._runtime.program)
             return self._made

@@ -114,9 +114,8 @@ def keep_arguments(parser: argparse.ArgumentParser) -> None:
 def run_command(args: argparse.Namespace) -> NoReturn:
     """Run `hermes cortex …`. The host drops what a handler returns, so this exits itself."""
     from . import cli
-    from .commands import IN_HOST
 
     if _speaks_itself:  # not in a process that runs a command, and so fires no hooks
         os.environ.pop(SPEAKS, None)
     cli.decode_names_as_utf8()
-    sys.exit(cli.main(args.cortex_arguments, program=IN_HOST))
+    sys.exit(cli.main(args.cortex_arguments, program=_runtime().program()))

@@ -16,7 +16,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .home import find, hermes_home
+from .commands import in_host
+from .home import default_home, find, hermes_home
 from .ops.packages import activate_private_packages
 from .platforms import UNKNOWN, Session
 from .session_table import SessionTable
@@ -44,6 +45,10 @@ class Runtime:
         if constants is not None and self._env is os.environ:
             return Path(os.path.abspath(constants.get_hermes_home()))
         return hermes_home(self._env)
+
+    def program(self) -> str:
+        """What is typed in the host to run `cortex` for the profile that is asking."""
+        return in_host(self.home(), default_home(self._env))
 
     def environment(self) -> dict[str, str]:
         """The environment as it counts for the profile that is asking.

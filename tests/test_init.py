@@ -560,6 +560,29 @@ def test_from_a_profile_the_root_home_and_its_other_profiles_count(home: Path) -
     ]
 
 
+def test_a_recorded_home_uses_cortex_while_it_is_there_is_on_or_can_not_be_looked_into(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    places = {name: tmp_path / name / ".hermes" for name in ("linked", "on", "off", "none")}
+    for name in ("linked", "on", "off"):
+        places[name].mkdir(parents=True)
+    (places["linked"] / "plugins").mkdir()
+    (places["linked"] / "plugins" / "cortex").symlink_to(CHECKOUT)
+    (places["on"] / "config.yaml").write_text("plugins: {enabled: [cortex]}\n")
+    (places["off"] / "config.yaml").write_text("plugins: {enabled: []}\n")
+    env, recorded = {"HOME": str(home.parent)}, [home.resolve(), *places.values()]
+    assert homes.using_cortex(home, env, recorded) == [
+        ("default", places["linked"]),
+        ("default", places["on"]),
+    ]
+
+    def closed(place: Path) -> bool:
+        raise PermissionError(13, "Permission denied", str(place))
+
+    monkeypatch.setattr("cortex.ops.plugin_folder.is_there", closed)
+    assert len(homes.using_cortex(home, env, recorded)) == 4
+
+
 def test_uninstall_takes_no_option_that_installs(run: Callable[..., tuple[int, str, str]]) -> None:
     for option in ("--enable", "--private"):
         assert run("install", "--uninstall", option) == (

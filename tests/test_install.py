@@ -22,6 +22,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from cortex.cli import main
 from cortex.errors import CortexError
 from cortex.ops import install
 from cortex.ops.packages import MODULES, missing_package, requirements
@@ -223,6 +224,62 @@ def test_uninstall_leaves_the_python_and_the_settings_as_they_were(world: World)
     assert (world.home / "config.yaml").read_text() == ""
     assert (world.home / "cortex" / "config.yaml").exists()
     assert world.install("--uninstall").returncode == 0
+
+
+@pytest.mark.slow
+def test_uninstall_keeps_the_packages_while_any_home_that_installed_them_uses_cortex(
+    world: World,
+) -> None:
+    before = world.installed()
+    service = world.root / "srv" / "hermes"  # of another user: beside no home of this one
+    private = world.root / "private" / ".hermes"
+    for place in (service, private):
+        place.mkdir(parents=True)
+    assert world.install("--enable").returncode == 0
+    assert world.install("--home", str(service)).returncode == 0
+    assert world.install("--home", str(private), "--private").returncode == 0
+    (listed,) = (world.root / "venv" / "lib").glob("python*/site-packages/cortex-packages.json")
+    recorded = [str(world.home.resolve()), str(service.resolve())]
+    assert json.loads(listed.read_text("utf-8"))["homes"] == recorded
+
+    ran = world.install("--uninstall", "--dry-run")
+    assert "would keep: 13 packages, as the profile default" in ran.stdout
+    assert json.loads(listed.read_text("utf-8"))["homes"] == recorded
+    ran = world.install("--uninstall")
+    assert f"kept: 13 packages, as the profile default ({service}) uses Cortex\n" in ran.stdout
+    assert json.loads(listed.read_text("utf-8"))["homes"] == recorded[1:]
+    (service / "plugins" / "cortex").unlink()  # by hand
+    ran = world.install("--uninstall", "--home", str(private))
+    assert "kept: 13 packages, as this home never used them\n" in ran.stdout
+    assert "chromadb" in world.installed()
+    ran = world.install("--uninstall", "--home", str(service))
+    assert "removed: 13 packages\n" in ran.stdout
+    assert world.installed() == before and not listed.exists()
+
+
+@pytest.mark.slow
+def test_a_list_of_an_older_version_names_no_home_and_is_taken_out_by_any(world: World) -> None:
+    assert world.install().returncode == 0
+    (listed,) = (world.root / "venv" / "lib").glob("python*/site-packages/cortex-packages.json")
+    packages = json.loads(listed.read_text("utf-8"))["packages"]
+    listed.write_text(json.dumps({"packages": packages}), "utf-8")
+    assert "removed: 13 packages\n" in world.install("--uninstall").stdout
+    assert not listed.exists()
+
+
+def test_in_a_profile_the_next_command_names_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    profile = tmp_path / ".hermes" / "profiles" / "work"
+    profile.mkdir(parents=True)
+    for name, place in (("HOME", tmp_path), ("HERMES_HOME", profile)):
+        monkeypatch.setenv(name, str(place))
+    monkeypatch.delenv("CORTEX_CONFIG", raising=False)
+    plan = install.Plan("python", None, None, {}, {}, False)
+    monkeypatch.setattr(install, "plan", lambda **how: plan)
+    monkeypatch.setattr(install, "add_user", lambda home: None)
+    assert main(["install"]) == 0
+    assert "\nnext: hermes -p work cortex init --vault PATH\n" in capsys.readouterr().out
 
 
 @pytest.mark.slow

@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 import yaml
@@ -260,6 +261,37 @@ def test_what_follows_in_the_process_is_told_as_it_was_typed_there(hermes_cortex
     assert "run: cortex init" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("home", "told"),
+    [
+        ("/h/.hermes", "hermes cortex"),
+        ("/h/.hermes/profiles/work", "hermes -p work cortex"),
+        ("/h/.hermes/profiles/my work", "hermes -p 'my work' cortex"),
+        ("/h/.hermes/profiles", "hermes cortex"),
+        ("/h/.hermes/profiles/work/home", "hermes cortex"),
+        ("/other/profiles/work", "hermes cortex"),  # of which -p does not know
+    ],
+)
+def test_a_command_names_the_profile_that_it_is_for(home, told):
+    from cortex.commands import in_host
+
+    assert in_host(Path(home), Path("/h/.hermes")) == told
+
+
+def test_in_a_profile_messages_name_it(hermes_cortex, monkeypatch, tmp_path):
+    profile = tmp_path / ".hermes" / "profiles" / "work"
+    profile.mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("HERMES_HOME", str(profile))
+    assert "run: hermes -p work cortex init --vault PATH" in hermes_cortex("search", "x")[2]
+    assert "next: hermes -p work cortex " in hermes_cortex("init", "--vault", "notes")[1]
+    assert "usage: hermes -p work cortex " in hermes_cortex("--help")[1]
+    _, out, _ = hermes_cortex("model", "verify")
+    assert "; run: hermes -p work cortex model fetch\n" in out
+    _, out, _ = hermes_cortex("model", "verify", "--json")
+    assert "; run: cortex model fetch" in out
+
+
 def test_only_what_a_message_says_to_run_is_a_hint():
     from cortex.commands import as_typed
 
@@ -273,7 +305,9 @@ def test_only_what_a_message_says_to_run_is_a_hint():
     assert as_typed("a is gone; run: cortex index", "hermes cortex") == (
         "a is gone; run: hermes cortex index"
     )
-    assert as_typed("a; run: hermes cortex install", "hermes cortex").count("hermes") == 1
+    for program in ("hermes cortex", "hermes -p work cortex"):
+        told = as_typed("a; run: hermes cortex install", program)
+        assert told == as_typed(told, program) == f"a; run: {program} install"
     for before in ("not here (x); with a network, run", "mend that, then run", "x, and run"):
         told = as_typed(f"{before}: cortex embed", "hermes cortex")
         assert told == f"{before}: hermes cortex embed"

@@ -138,6 +138,15 @@ def test_each_profile_has_its_own_settings_and_vault_in_one_process(host, tmp_pa
     assert told == {"default": ["bees.md"], "work": ["wasps.md"]}
 
 
+def test_commands_name_the_profile_that_is_asking(host, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("HERMES_HOME", str(tmp_path / ".hermes"))
+    runtime = Runtime()
+    assert runtime.program() == "hermes cortex"
+    host.home.set(str(tmp_path / ".hermes" / "profiles" / "work"))
+    assert runtime.program() == "hermes -p work cortex"
+
+
 def test_another_profile_without_a_config_does_not_get_that_of_the_process(
     host, tmp_path, monkeypatch
 ):

@@ -25,7 +25,7 @@ def problems(config: Config, modules: Mapping[str, str]) -> list[str]:
         verb = "is" if len(lacking) == 1 else "are"
         found.append(f"{', '.join(lacking)} {verb} missing in this Python; run: cortex install")
     if _needs_sentence_transformers(config) and not _is_there("sentence_transformers"):
-        how = f"{sys.executable} -m pip install 'hermes-cortex[sentence-transformers]'"
+        how = f"{sys.executable} -m pip install 'sentence-transformers>=5.0'"
         model = config.embeddings.model
         found.append(f"sentence-transformers, which {model} needs, is missing; run: {how}")
     return found

@@ -297,7 +297,7 @@ def _vector_problems(
     built_with = vectors.values["model"]
     if not _is_model(config, built_with, vectors.values["identity"]):
         yield (
-            f"the vectors were built with {built_with}, config says {config.embeddings.model}; "
+            f"the vectors were built with {built_with}, config says {config.embeddings.told}; "
             "run: cortex embed"
         )
     cache = state.root / vectors.values["cache"]

@@ -104,7 +104,7 @@ def _context(told: dict[str, Any], config: str | None) -> str | None:
     env = dict(os.environ)
     if config:
         env["CORTEX_CONFIG"] = os.path.abspath(config)
-    return Injector(Runtime(env), program()).context(told)
+    return Injector(Runtime(env), program).context(told)
 
 
 def _is_something_late() -> bool:

@@ -34,7 +34,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--uninstall",
         action="store_true",
         help="turn the plugin off, take away its link and the packages that it brought, unless "
-        "another profile uses them",
+        "another home or profile uses them",
     )
     parser.add_argument("--dry-run", action="store_true", help="say what would be done, do nothing")
 
@@ -44,8 +44,9 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _install(args: argparse.Namespace) -> int:
+    from ..commands import in_host
     from ..errors import CortexError
-    from ..home import chosen, hermes_home
+    from ..home import chosen, default_home, hermes_home
     from ..ops import homes, install, plugin_folder
 
     home = hermes_home(os.environ)
@@ -78,6 +79,8 @@ def _install(args: argparse.Namespace) -> int:
             f"installed {counted(len(plan.add), 'package')} into {place}; "
             "what was there before is as it was"
         )
+    if not plan.is_private and not args.dry_run:
+        install.add_user(home)
     if is_to_link:
         if not args.dry_run:
             plugin_folder.link(home)
@@ -89,16 +92,17 @@ def _install(args: argparse.Namespace) -> int:
             plugin_folder.copy_skills(home)
     if args.dry_run:
         return 0
+    program = in_host(home, default_home(os.environ))
     if edit is None:
-        _offer_to_enable(home, is_by_script=args.link)
+        _offer_to_enable(home, program, is_by_script=args.link)
     if not chosen(None, os.environ).exists():
-        print("next: hermes cortex init --vault PATH")
+        print(f"next: {program} init --vault PATH")
     if plan.add or is_to_link or (edit is not None and edit.is_needed):
         print("running sessions, the gateway too, keep the old code until they restart")
     return 0
 
 
-def _offer_to_enable(home: Path, *, is_by_script: bool) -> None:
+def _offer_to_enable(home: Path, program: str, *, is_by_script: bool) -> None:
     try:
         from ..ops.host_config import lacking
     except ImportError:  # PyYAML
@@ -108,7 +112,7 @@ def _offer_to_enable(home: Path, *, is_by_script: bool) -> None:
     if is_by_script:
         command = "./install.sh --enable"
     elif "the plugin" not in parts:  # so Hermes knows the command
-        command = f"hermes {command}"
+        command = f"{program} install --enable"
     if parts:
         print(offer(parts, command))
 
@@ -119,25 +123,25 @@ def offer(parts: Sequence[str], command: str) -> str:
 
 
 def _uninstall(args: argparse.Namespace) -> int:
+    from ..commands import in_host
     from ..errors import UsageError
-    from ..home import hermes_home
+    from ..home import default_home, hermes_home
     from ..ops import homes, host_config, install, plugin_folder
 
     if args.enable or args.private:
         raise UsageError("--uninstall takes no option but --dry-run")
     home = hermes_home(os.environ)
     homes.refuse_missing(home, os.environ)
-    others = [
-        (name, place)
-        for name, place in homes.beside(home, os.environ)
-        if plugin_folder.is_there(place) or host_config.is_enabled(place)
-    ]
+    recorded = install.users()
+    others = homes.using_cortex(home, os.environ, recorded)
     users = [f"{name} ({place})" for name, place in others]
     packages, folders = install.removable()
     # What others use stays. Private folders lie in the checkout, if it is one.
     is_shared = any(plugin_folder.is_this_checkout(place) for _, place in others)
     folders, kept = ([], folders) if is_shared else (folders, [])
-    packages, kept_packages = ({}, packages) if users else (packages, {})
+    # A list without homes is of an older version.
+    is_user = not recorded or home.resolve() in recorded
+    packages, kept_packages = (packages, {}) if is_user and not users else ({}, packages)
     what = _listed(folders, packages)
     edit = host_config.disabling(home)
     apply_edit(edit, args.dry_run, "Cortex is turned off in")
@@ -146,23 +150,25 @@ def _uninstall(args: argparse.Namespace) -> int:
     if not args.dry_run:
         plugin_folder.remove_copied_skills(home)
         plugin_folder.unlink(home)
-        if users:
-            install.remove_folders(folders)
-        else:
+        if is_user and not users:
             install.remove(packages, folders)
+        else:
+            install.remove_folders(folders)
+            install.remove_user(home)
     if is_linked:
         print(visible(f"{'would take' if args.dry_run else 'took'} away the link: {place}"))
     elif plugin_folder.is_cloned(home):
-        print(visible(f"the plugin stays in {place}; to remove it: hermes plugins remove cortex"))
+        hermes = in_host(home, default_home(os.environ)).removesuffix(" cortex")
+        print(visible(f"the plugin stays in {place}; to remove it: {hermes} plugins remove cortex"))
     elif os.path.lexists(place):
         print(visible(f"{place} is no link to this checkout and stays; remove it yourself"))
     if what:
         print(visible(f"{'would remove' if args.dry_run else 'removed'}: {what}"))
     if staying := _listed(kept, kept_packages):
-        who = f"the profile {users[0]} uses"
+        why = "this home never used them" if not users else f"the profile {users[0]} uses Cortex"
         if len(users) > 1:
-            who = f"the profiles {', '.join(users)} use"
-        print(visible(f"{'would keep' if args.dry_run else 'kept'}: {staying}, as {who} Cortex"))
+            why = f"the profiles {', '.join(users)} use Cortex"
+        print(visible(f"{'would keep' if args.dry_run else 'kept'}: {staying}, as {why}"))
     if args.dry_run:
         return 0
     print(visible(f"settings and index stay in {home / 'cortex'}; delete it to be rid of them"))

@@ -45,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
         print_json({"files": rows})
     else:
         for name, right, seen in files:
-            print(visible(f"{'right' if right else 'wrong'}  {name}: {seen}"))
+            print(visible(f"{'right' if right else 'wrong'}  {name}: {hint(seen)}"))
     return 0 if all(right for _, right, _ in files) else 1
 
 

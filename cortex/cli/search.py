@@ -63,8 +63,7 @@ def _tell_what_waits(cortex: Cortex) -> None:
         freshness = cortex.freshness()
         waiting = freshness.added + freshness.changed if freshness else 0
         if waiting:
-            verb = "is" if waiting == 1 else "are"
-            say(f"{counted(waiting, 'note')} {verb} not in the index as now; run: cortex index")
+            say(f"{counted(waiting, 'note')} changed or came since the index; run: cortex index")
 
 
 def _lines(rank: int, hit: Hit, style: bool) -> str:
@@ -117,7 +116,7 @@ def _entry(rank: int, hit: Hit) -> dict[str, Json]:
             "factors": dict(hit.trace.factors),
             "notes": dict(hit.trace.notes),
         },
-        "tags": list(chunk.tags),
+        "tags": list(hit.tags),
         "frontmatter": dict(hit.meta),
         "modified": hit.modified,
     }

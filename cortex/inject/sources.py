@@ -135,9 +135,9 @@ def bootstrap(settings: BootstrapContextConfig) -> Draft | None:
 
 
 def bootstrap_files(settings: BootstrapContextConfig) -> list[StaticFile]:
-    """Those that are enabled, in order."""
+    """Those that are enabled, by their order; equal ones as they are listed."""
     files = [file for file in settings.include_static_files if file.enabled]
-    return sorted(files, key=lambda file: (file.order, file.label, str(file.path)))
+    return sorted(files, key=lambda file: file.order)
 
 
 def recent(settings: RecentContextConfig, home: Path, session_id: str, now: float) -> Draft | None:

@@ -39,6 +39,7 @@ class Plan:
     folder: Path | None  # the private folder; None: into the Python itself, or all lies there
     add: Versions
     replace: Versions  # of those that Cortex added before: the versions they have now
+    is_private: bool
 
 
 def plan(*, private: bool, tell: Tell) -> Plan:
@@ -82,15 +83,14 @@ def plan(*, private: bool, tell: Tell) -> Plan:
     if folder is not None:
         is_there = found == ours and not _unimportable(folder)
         place = folder if found else None
-        return Plan(sys.executable, host, place, {} if is_there else found, {})
+        return Plan(sys.executable, host, place, {} if is_there else found, {}, True)
     foreign = sorted(found.keys() & hosts.keys())
     if foreign:
         raise CortexError(
             f"pip would change {', '.join(foreign)}, which Cortex must not; {_UNCHANGED}"
         )
-    return Plan(
-        sys.executable, host, None, found, {name: there[name] for name in found if name in there}
-    )
+    replaced = {name: there[name] for name in found if name in there}
+    return Plan(sys.executable, host, None, found, replaced, False)
 
 
 def carry_out(plan: Plan, tell: Tell) -> None:
@@ -106,7 +106,7 @@ def carry_out(plan: Plan, tell: Tell) -> None:
     before, listed = installed(), _manifest()
     try:
         # Listed first: if this is killed, what it had put there is still known as ours.
-        files.write_json(_manifest_path(), {"packages": {**listed, **plan.add}})
+        _list({**listed, **plan.add}, users())
         installer.install(plan.add)
         after = installed()
         changed = [
@@ -122,16 +122,36 @@ def carry_out(plan: Plan, tell: Tell) -> None:
             installer.uninstall([name for name in plan.add if name not in before])
             if plan.replace:
                 installer.install(plan.replace)
-            if listed:
-                files.write_json(_manifest_path(), {"packages": listed})
-            else:
-                _manifest_path().unlink(missing_ok=True)
+            _list(listed, users())
             outcome = "what had been added was taken out again"
         except (CortexError, OSError) as another:
             outcome = f"and it could not be taken back: {another}; run this again with --uninstall"
         if isinstance(error, CortexError | OSError):
             raise CortexError(f"{error}; {outcome}") from error
         raise
+
+
+def users() -> list[Path]:
+    """The homes that use what Cortex added to this Python; none in the list of an older version."""
+    try:
+        homes = files.read_json(_manifest_path())["homes"]
+    except (FileNotFoundError, ValueError, KeyError, TypeError):
+        return []
+    return [Path(str(home)) for home in homes]
+
+
+def add_user(home: Path) -> None:
+    """Record that `home` uses the packages of this Python."""
+    homes = users()
+    if home.resolve() not in homes:
+        _list(_manifest(), [*homes, home.resolve()])
+
+
+def remove_user(home: Path) -> None:
+    """Record that `home` uses them no more."""
+    homes = users()
+    if home.resolve() in homes:
+        _list(_manifest(), [other for other in homes if other != home.resolve()])
 
 
 def removable() -> tuple[Versions, list[Path]]:
@@ -376,6 +396,13 @@ def _manifest_path() -> Path:
 
 def _manifest() -> Versions:
     return _packages_in(_manifest_path())
+
+
+def _list(packages: Versions, homes: Sequence[Path]) -> None:
+    if packages or homes:
+        files.write_json(_manifest_path(), {"packages": packages, "homes": [*map(str, homes)]})
+    else:
+        _manifest_path().unlink(missing_ok=True)
 
 
 def _private_folders() -> list[Path]:
