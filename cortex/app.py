@@ -638,12 +638,18 @@ class Cortex:
         warnings: tuple[str, ...] = ()
         model = self.config.embeddings.model
         embedder = self._embedder(model)
-        if embedder.identity != stamp.values["identity"]:
-            built_with = stamp.values["model"]
-            message = (
-                f"the vectors were built with {built_with}, config says "
-                f"{self.config.embeddings.told}; run: cortex embed"
-            )
+        built_with = stamp.values["model"]
+        message = (
+            f"the vectors were built with {built_with}, config says "
+            f"{self.config.embeddings.told}; run: cortex embed"
+        )
+        try:
+            is_same = embedder.identity == stamp.values["identity"]
+        except Unavailable as error:
+            if built_with == model:
+                raise
+            is_same, message = False, error.why
+        if not is_same:  # what is there serves until the new model's vectors are whole
             embedder = self._embedder(built_with)
             if embedder.identity != stamp.values["identity"]:
                 raise Unavailable("vector", message)

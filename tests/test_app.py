@@ -304,3 +304,14 @@ def test_a_model_counts_as_here_when_its_package_can_be_imported(
     assert is_here() is True
     monkeypatch.setattr("sys.path", [str(tmp_path)])
     assert is_here() is False
+
+
+def test_the_old_vectors_answer_while_the_new_model_cannot_be_loaded(
+    cortex_with: CortexMaker, tmp_path: Path
+) -> None:
+    cortex_with({"pier.md": "# Pier\nThe boards of the pier.\n", "hut.md": "# Hut\nA stove.\n"})
+    config = tmp_path / "state/config.yaml"
+    config.write_text(config.read_text("utf-8").replace("hashing", str(tmp_path / "gone")), "utf-8")
+    result = Cortex.open(config, env={}).search("boards of the pier")
+    assert "vector" in result.ran and not result.unavailable
+    assert any(str(tmp_path / "gone") in warning for warning in result.warnings)

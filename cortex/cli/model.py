@@ -7,7 +7,7 @@ import os
 
 from ..types import Json
 from .options import add_json
-from .output import hint, print_json, visible
+from .output import hint, print_json, say, visible
 from .progress import progress_for
 
 
@@ -27,6 +27,10 @@ def run(args: argparse.Namespace) -> int:
     cortex = Cortex.open(args.config, env=os.environ)
     if args.action == "fetch":
         folder = str(cortex.fetch_model(progress_for(args)))
+        default, *others = cortex.models()
+        for other in others:
+            if other["chosen"]:
+                say(f"embeddings.model is {other['name']}, so {default['name']} is not used")
         if args.json:
             print_json({"folder": folder})
         else:
