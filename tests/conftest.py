@@ -117,3 +117,13 @@ def cortex_with(tmp_path: Path) -> CortexMaker:
 
 
 CortexMaker = Callable[..., Cortex]
+
+# What status tells of hooks, in its order.
+HOOK_ROWS = (
+    "cache_warm",
+    "skill_bootstrap",
+    "static_file_bootstrap",
+    "recent_context",
+    "dynamic_context",
+    "legacy_context_injection",
+)

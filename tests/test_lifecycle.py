@@ -7,20 +7,11 @@ from typing import Any
 
 import pytest
 
-from conftest import CortexMaker
+from conftest import HOOK_ROWS, CortexMaker
 from cortex.config.legacy import in_force
 from cortex.config.load import parse
 from cortex.config.render import commented
 from cortex.inject.blocks import is_switched_off
-
-ROWS = (
-    "cache_warm",
-    "skill_bootstrap",
-    "static_file_bootstrap",
-    "recent_context",
-    "dynamic_context",
-    "legacy_context_injection",
-)
 
 
 def settings(tmp_path: Path, text: str) -> Any:
@@ -32,7 +23,7 @@ def settings(tmp_path: Path, text: str) -> Any:
 def rows_of(cortex_with: CortexMaker, text: str = "", **env: str) -> dict[str, dict[str, Any]]:
     cortex = cortex_with({"a.md": "# A\n\nBees."}, text, build="dynamic" in text)
     rows = cortex.lifecycle_rows({"HERMES_HOME": str(cortex.config.state / "home"), **env})
-    assert tuple(row["name"] for row in rows) == ROWS
+    assert tuple(row["name"] for row in rows) == HOOK_ROWS
     assert all(row["effective"] == (row["skipped"] is None) for row in rows)
     return {row["name"]: row for row in rows}
 
@@ -80,7 +71,7 @@ def test_the_bare_name_of_the_old_block_says_nothing(tmp_path: Path):
 
 def test_rows_by_default(cortex_with: CortexMaker):
     rows = rows_of(cortex_with)
-    assert [name for name in ROWS if rows[name]["effective"]] == ["skill_bootstrap"]
+    assert [name for name in HOOK_ROWS if rows[name]["effective"]] == ["skill_bootstrap"]
     skill = rows["skill_bootstrap"]
     assert (skill["origin"], skill["timing"], skill["phase"]) == (
         "semantic-default",
@@ -97,7 +88,7 @@ def test_rows_of_an_old_config(cortex_with: CortexMaker):
     rows = rows_of(cortex_with, text)
     old = rows["legacy_context_injection"]
     assert (old["origin"], old["enabled"], old["effective"]) == ("legacy-active", True, True)
-    assert [name for name in ROWS if rows[name]["effective"]] == ["legacy_context_injection"]
+    assert [name for name in HOOK_ROWS if rows[name]["effective"]] == ["legacy_context_injection"]
     assert rows["skill_bootstrap"]["skipped"] == "hooks.context_injection is in force"
 
 
@@ -208,7 +199,7 @@ def test_blocks_of_large_budgets_and_little_text_leave_room(
     (tmp_path / "state" / "long.md").write_text("Look it up first. " * 50, "utf-8")
     (tmp_path / "state" / "rules.md").write_text("Be brief. " * 50, "utf-8")
     rows = rows_of(cortex_with, FULL.replace("BUDGET", "3000"))
-    assert all(rows[name]["effective"] for name in ROWS[1:5])
+    assert all(rows[name]["effective"] for name in HOOK_ROWS[1:5])
     assert rows["dynamic_context"]["payload"] == "what the vault says to it"
 
 

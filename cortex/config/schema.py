@@ -19,6 +19,10 @@ _BUDGET = f"below {LEAST_BUDGET} leaves it out"
 _EXAMPLE = "[~/notes/rules.md, {path: ~/notes/team.md, label: Team, budget: 300}]"
 
 
+# The default model and its short name: run by Cortex itself, without sentence-transformers.
+BUNDLED_MODELS = ("sentence-transformers/all-MiniLM-L6-v2", "all-MiniLM-L6-v2")
+
+
 @dataclass(frozen=True, slots=True)
 class Setting:
     """What a field's metadata says about its value."""
@@ -101,7 +105,7 @@ class EndpointConfig:
 @dataclass(frozen=True, slots=True)
 class EmbeddingsConfig:
     model: str = setting(
-        "sentence-transformers/all-MiniLM-L6-v2",
+        BUNDLED_MODELS[0],
         "the default needs no torch; any other sentence-transformers model by name or folder",
         pattern=r"\S(.*\S)?",
         choices="the name of a model, or its folder",
