@@ -6,10 +6,11 @@ set -euo pipefail
 
 usage() {
     cat <<'END_USAGE'
-usage: ./install.sh [--enable] [--private] [--dry-run] [--uninstall] [--python PATH] [--home DIR] [--help]
+usage: ./install.sh [--enable] [--private] [--multilingual] [--dry-run] [--uninstall] [--python PATH] [--home DIR] [--help]
 
   --enable       turn Cortex and its skills on in Hermes' config.yaml (with a backup)
   --private      keep the packages in a folder of this checkout, not in Hermes' own Python
+  --multilingual also the embedding model for notes that are not in English, 30 MB
   --dry-run      say what would be done, do nothing
   --uninstall    turn Cortex off here, take away the link and the packages that it brought, unless
                  another home or profile uses them
@@ -38,7 +39,7 @@ home=${HERMES_HOME:-}
 options=(--link)
 while [ $# -gt 0 ]; do
     case $1 in
-    --enable | --private | --dry-run) options+=("$1") ;;
+    --enable | --private | --multilingual | --dry-run) options+=("$1") ;;
     --uninstall) options+=("$1") ;;
     --python=* | --home=*)
         option=${1%%=*} path=${1#*=}

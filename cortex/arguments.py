@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import json
 import math
@@ -113,6 +114,8 @@ def _value(given: str, value: Any, about: Mapping[str, Json]) -> Any:
             return None
     if kind == "integer":
         return _integer(given, value, about)
+    if kind == "number":
+        return _number(given, value, about)
     return _boolean(given, value) if kind == "boolean" else _object(given, value)
 
 
@@ -150,6 +153,20 @@ def _integer(given: str, value: Any, about: Mapping[str, Json]) -> int:
         bounds = f"from {low} up" if high == math.inf else f"from {low} to {high:,}"
         raise UsageError(f"{given} must be {bounds}, not {_name_told(number)}")
     return number
+
+
+def _number(given: str, value: Any, about: Mapping[str, Json]) -> float:
+    number = value
+    if isinstance(value, str):
+        with contextlib.suppress(ValueError):
+            number = float(value)
+    told = brief(repr(value)) if isinstance(value, (str, float)) else kind_of(value)
+    if isinstance(number, bool) or not isinstance(number, (int, float)):
+        raise UsageError(f"{given} must be a number, not {told}")
+    low, high = about["minimum"], about["maximum"]
+    if not low <= number <= high:
+        raise UsageError(f"{given} must be from {low} to {high}, not {_name_told(number)}")
+    return float(number)
 
 
 def _boolean(given: str, value: Any) -> bool:

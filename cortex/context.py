@@ -14,7 +14,8 @@ from hashlib import blake2b
 from . import generated
 from .errors import UsageError
 from .redaction import redact
-from .search.evidence import best_window, least_evidence
+from .search.evidence import best_window
+from .search.explain import WEAK
 from .text import estimate_tokens, one_line
 from .types import Citation, Context, Hit, SearchResult
 from .vault.frontmatter import secret_spans
@@ -28,7 +29,8 @@ NO_ROOM = "What was found does not fit into this budget."
 CHANGED = " (changed since it was indexed)"
 CUT = "[…]"  # stands where an excerpt leaves text out
 
-MIN_SHARE = 0.45  # of the best hit's evidence, for the others
+MOST_COPIES = 5  # notes that are named beside one, for they hold the same text
+MIN_SHARE = 0.3  # of the best hit's evidence, for the others
 _MIN_EXCERPT_TOKENS = 24  # less says nothing
 _ROOM_FOR_ANOTHER = 120  # tokens left over that are worth an excerpt of the next hit
 
@@ -58,7 +60,7 @@ def relevant(result: SearchResult) -> tuple[list[Hit], list[Hit]]:
     if not result.hits:
         return [], []
     best = max(hit.evidence for hit in result.hits)
-    if best < least_evidence(result.ran):
+    if best < WEAK:
         return [], list(result.hits)
     kept = [hit for hit in result.hits if hit.evidence >= MIN_SHARE * best]
     return kept, [hit for hit in result.hits if hit.evidence < MIN_SHARE * best]
@@ -135,6 +137,8 @@ def build_context(
         redacted=sum(masked.counts.get(hit.chunk.id, 0) for block in blocks for hit in block.hits),
         unavailable=result.unavailable,
         warnings=result.warnings,
+        understood=result.understood,
+        corrections=result.corrections,
     )
 
 
@@ -157,9 +161,15 @@ class _Page:
             parts.extend((f"## {escape(one_line(label))}", "", text, ""))
         if not self.blocks:
             parts.extend((self.otherwise, ""))
+        described: set[str] = set()  # what was said of a place need not be said again
         for number, block in enumerate(_arranged(self.blocks), start=1):
             changed = CHANGED if block.first.chunk.note in self.changed else ""
-            parts.extend((_header(number, block, self.cite) + changed, "", block.text, ""))
+            header = _header(number, block, self.cite) + _holds(block.first) + changed
+            about = block.first.description
+            if about and about not in described:
+                described.add(about)
+                header += f" – {escape(redact(about)[0])}"
+            parts.extend((header, "", block.text, ""))
         return _frame("\n".join(parts))
 
 
@@ -234,8 +244,19 @@ def _header(number: int, block: _Block, cite: bool) -> str:
     target = _target(chunk.note)
     first, last = chunk.start_line, block.hits[-1].chunk.end_line
     lines = f"lines {first}-{last}" if last > first else f"line {first}"
-    also = "".join(f", also in <{_target(note)}>" for note in block.also)
+    copies = (place.rpartition(":")[0] for hit in block.hits for place in hit.duplicates)
+    others = dict.fromkeys(note for note in (*block.also, *copies) if note != chunk.note)
+    also = "".join(f", also in <{_target(note)}>" for note in list(others)[:MOST_COPIES])
     return f"### [^{number}] [{label}](<{target}>) {lines}{also}"
+
+
+def _holds(hit: Hit) -> str:
+    """` (superseded by <New.md>; expired)`: what of a note no longer holds."""
+    if not hit.labels:
+        return ""
+    newer = ", ".join(f"<{_target(note)}>" for note in hit.replaced_by)
+    told = {"superseded": f"superseded by {newer}" if newer else "superseded"}
+    return f" ({'; '.join(told.get(label, label) for label in hit.labels)})"
 
 
 def _target(path: str) -> str:
@@ -244,9 +265,15 @@ def _target(path: str) -> str:
 
 
 def _citation(number: int, block: _Block) -> Citation:
-    chunk = block.first.chunk
+    hit, last = block.first, block.hits[-1].chunk
     return Citation(
-        number, chunk.note, chunk.heading_path, chunk.start_line, block.hits[-1].chunk.end_line
+        number,
+        hit.chunk.note,
+        hit.chunk.heading_path,
+        hit.chunk.start_line,
+        last.end_line,
+        hit.labels,
+        hit.replaced_by,
     )
 
 

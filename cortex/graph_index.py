@@ -2,6 +2,7 @@
 
 Edges are what somebody wrote (links, embeds, tags, lifecycle properties) and, of a kind of their
 own, `mentions`: implied links, where the body of one note names the title or an alias of another.
+Beside them stand the names that a few notes share (graph_names.py).
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .files import dumps, replacing, write_json
+from .graph_names import NameCollector, SharedName, name_arrays
 from .graph_resolve import Resolution, Resolver, names_of
 from .protocols import Progress
 from .types import Json, key64
@@ -68,11 +70,14 @@ def build_graph(
     notes, chunks: the records of notes.jsonl and chunks.jsonl. files: the paths of the vault's
     other files, which links may name. The time is linear in the text and in the links.
 
-    graph_nodes, graph_edges and graph_broken.jsonl are for people and programs, graph_stats.json
-    counts them. The arrays adj_*.npy are for the graph channel, see `_adjacency`.
+    graph_nodes, graph_edges, graph_broken and graph_names.jsonl are for people and programs,
+    graph_stats.json counts them. The arrays adj_*.npy are for the graph channel, see `_adjacency`,
+    and so are those of `name_arrays`.
     """
     graph = _Graph(notes, files)
     mentions = _Mentions(notes)
+    collector = NameCollector(len(notes), _EMPTY_WORDS)
+    titled = -1
     for note in notes:
         graph.add_note(note)
     if progress:
@@ -87,11 +92,15 @@ def build_graph(
         place = at
         text = _prose(chunk["text"])
         graph.add_chunk(chunk, text)
+        for untold in range(titled + 1, at + 1):
+            collector.read_title(untold, str(notes[untold]["title"]))
+        titled = max(titled, at)
         if chunk["text"].strip() not in chunk.get("heading_path", ()):  # a heading and no more
             mentions.read(at, text, (chunk["start_line"], chunk["end_line"]))
+            collector.read(at, text)
     for source, target, mention in mentions.found():
         graph.add_mention(source, target, mention)
-    counts = graph.write(folder)
+    counts = graph.write(folder, list(collector.found()))
     if progress:
         progress.finish()
     return counts
@@ -253,7 +262,7 @@ class _Graph:
             edge = targets[target, kind] = _Edge()
         return edge
 
-    def write(self, folder: Path) -> GraphCounts:
+    def write(self, folder: Path, names: Sequence[SharedName]) -> GraphCounts:
         nodes = Counter(str(node["type"]) for node in self._nodes.values())
         edges = Counter(kind for targets in self._edges.values() for _, kind in targets)
         broken = Counter(kind for _, _, kind, _ in self._broken)
@@ -261,7 +270,17 @@ class _Graph:
         _write(folder / "graph_nodes.jsonl", (self._nodes[key] for key in sorted(self._nodes)))
         _write(folder / "graph_edges.jsonl", self._edge_records())
         _write(folder / "graph_broken.jsonl", self._broken_records())
-        for name, array in _adjacency(self._notes, self._linked, self._mentioned).items():
+        paths = [str(note["file"]) for note in self._notes]
+        _write(
+            folder / "graph_names.jsonl",
+            (
+                {"name": n.text, "notes": [paths[at] for at in n.notes], "weight": n.weight}
+                for n in names
+            ),
+        )
+        arrays = _adjacency(self._notes, self._linked, self._mentioned)
+        arrays |= name_arrays(names, list(map(key64, paths)))
+        for name, array in arrays.items():
             with replacing(folder / f"{name}.npy") as file:
                 np.save(file, array)
         stats = {

@@ -52,6 +52,20 @@ class Embedder(Protocol):
         """(dimensions,) float32, unit length; a text over the window is cut. Raises Unavailable."""
 
 
+class Reranker(Protocol):
+    """Reads texts together with a question. Slow: meant for a handful."""
+
+    @property
+    def name(self) -> str:
+        """What config calls the model."""
+
+    def load(self) -> None:
+        """Have everything ready. Raises Unavailable, with the reason."""
+
+    def scores(self, query: str, texts: Sequence[str]) -> list[float]:
+        """One number a text, in order, higher for a better answer. Raises Unavailable."""
+
+
 class LexicalIndex(Protocol):
     """BM25 over notes and over their chunks, by fields; keys are key64 of path and of chunk id."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -17,6 +18,13 @@ def key64(text: str) -> int:
     """A note path or chunk id as a number in [0, 2**63): the form that indexes and arrays hold."""
     digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return int.from_bytes(digest, "big") >> 1
+
+
+_IDENTIFIER = re.compile(
+    r"\b(?:[a-z][a-z0-9]*(?:[A-Z][A-Za-z0-9]*)+|[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]+)+"
+    r"|[A-Za-z0-9]+(?:_[A-Za-z0-9]+)+)\b"
+)
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +96,17 @@ class Chunk:
 
     @property
     def search_text(self) -> str:
-        """Title and heading path in front of the text: the one surface that both indexes see."""
+        """Title and heading path in front of the text: what models read."""
         if not self.heading_path and self.text == self.title:
-            return self.title  # the stub of a note without a body
-        return f"{self.place}\n{self.text}"
+            return self.spelt_place  # the stub of a note without a body
+        return f"{self.spelt_place}\n{self.text}"
+
+    @property
+    def spelt_place(self) -> str:
+        """The place with names out of code as words: `enablePrettyRefs` is no word to a model."""
+        return _IDENTIFIER.sub(
+            lambda name: _HUMP.sub(" ", name.group().replace("_", " ")), self.place
+        )
 
     @property
     def surface_key(self) -> bytes:
@@ -126,7 +141,7 @@ class Trace:
     channels: Mapping[str, ChannelTrace]
     k: float  # of the fusion, in ranks
     fused: float
-    factors: Mapping[str, float]  # recency, importance, capped, quality, repeat; only those applied
+    factors: Mapping[str, float]  # recency, importance, cap, status, quality, repeat; those applied
     notes: Mapping[str, Json] = field(default_factory=dict)  # e.g. linked_from, why of a factor
 
 
@@ -138,10 +153,16 @@ class Hit:
     snippet: str  # around the matching words
     matches: tuple[tuple[int, int], ...]  # spans of matching words in `snippet`
     text_matches: tuple[tuple[int, int], ...]  # the same in `chunk.text`
-    evidence: float  # how much of the question it answers: matched idf share + cosine, about 0 to 2
+    evidence: float  # how likely it is about the question: 0 to 1, see search/evidence.py
     meta: Mapping[str, Json]  # the note's frontmatter
     modified: float  # Unix seconds, of the note's file as it was indexed
     tags: tuple[str, ...] = ()  # of the note: frontmatter and inline
+    # superseded, deprecated, archived, stale, expired, not-yet-valid: on the day that was asked of
+    labels: tuple[str, ...] = ()
+    replaced_by: tuple[str, ...] = ()  # paths of the notes that replaced this one
+    duplicates: tuple[str, ...] = ()  # `path:lines` of near copies of this text, not shown
+    more_in_note: int = 0  # chunks of its note that match too, left out by group or max_per_note
+    description: str = ""  # what the settings say of where the note lies
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +184,9 @@ class SearchResult:
     timings_ms: Mapping[str, float]
     more: bool = False  # whether there were further hits beyond top_k
     changed: tuple[str, ...] = ()  # notes among the hits whose file is not as it was indexed
+    corrections: tuple[tuple[str, str], ...] = ()  # misspelt words as typed, and as searched for
+    understood: str = ""  # how phrases, exclusions and filters in the query were read; "" for none
+    evidence: float = 0.0  # of the best hit, also of one that min_evidence left out
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +196,8 @@ class Citation:
     heading_path: tuple[str, ...]
     start_line: int
     end_line: int
+    labels: tuple[str, ...] = ()  # as of a hit: what of the note does not hold
+    replaced_by: tuple[str, ...] = ()  # paths
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +212,8 @@ class Context:
     redacted: int  # how many secret-shaped spans were masked
     unavailable: tuple[Missing, ...] = ()
     warnings: tuple[str, ...] = ()
+    understood: str = ""  # as of SearchResult
+    corrections: tuple[tuple[str, str], ...] = ()  # the same
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,4 +222,8 @@ class Query:
 
     text: str
     top_k: int
-    today: dt.date
+    today: dt.date  # what recency counts from, and on what day notes hold
+    as_of: bool = False  # whether that day was asked for: only what existed and held then
+    group: Literal["chunk", "note"] = "chunk"  # what a hit is; of a note it is the best chunk
+    max_per_note: int | None = None  # chunks among the hits; 0 is any number, None as settings say
+    plain: bool = False  # all of the text is words: quotes, -word, OR and tag:x mean nothing

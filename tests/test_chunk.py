@@ -234,3 +234,13 @@ def test_no_chunk_is_blank_or_a_heading_apart_from_its_text() -> None:
     spans = [text[chunk.start : chunk.end].strip() for chunk in found]
     assert all(spans) and "# Title here" not in spans
     assert "".join(text[chunk.start : chunk.end] for chunk in found) == text
+
+
+def test_models_read_names_out_of_code_in_a_place_as_words() -> None:
+    [chunk] = chunks(
+        "# enablePrettyRefs and max_line_width\n\nSet `keepHTMLTags` here.", "HTTPServer.md"
+    )
+    assert chunk.place == "HTTPServer > enablePrettyRefs and max_line_width"
+    assert chunk.search_text == (
+        "HTTPServer > enable Pretty Refs and max line width\nSet `keepHTMLTags` here."
+    )

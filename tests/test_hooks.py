@@ -501,7 +501,7 @@ def test_a_locked_state_db_leaves_its_block_out(hooks_over: HooksMaker, tmp_path
 def test_each_block_stays_within_its_budget_with_all_its_marks(
     hooks_over: HooksMaker, tmp_path: Path
 ):
-    long = "".join(f"## Part {n}\n\nThe mooring lines of boat {n}.\n\n" for n in range(300))
+    long = "".join(f"## Part {n}\n\nCheck the mooring lines of {n}.\n\n" for n in range(300))
     entries = "      - {{label: Soul, path: '{soul}'}}\n"
     for budget in (200, 250, 500, 1000):
         settings = bootstrap(tmp_path, entries, budget=budget, soul=long)

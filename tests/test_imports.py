@@ -33,7 +33,9 @@ print(json.dumps({"code": code or 0, "loaded": loaded}))
 """
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["search", "--help"]])
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["--version"], ["search", "--help"], ["search-eval", "--help"]]
+)
 def test_help_and_version_load_nothing_heavy(arguments, tmp_path):
     assert libraries_loaded_by(arguments, home=tmp_path) & HEAVY == set()
 

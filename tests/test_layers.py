@@ -13,10 +13,10 @@ LAYERS = (
     "_version types errors",
     "protocols text commands generated redaction files home session_table patience",
     "vault records config state platforms arguments",
-    "indexer embedder graph_index graph_resolve",
+    "indexer embedder graph_index graph_names graph_resolve",
     "search",
     "context",
-    "inject pack loop checks graph_diagnostics graph_export graph_viewer",
+    "inject pack loop checks evaluation graph_diagnostics graph_export graph_viewer",
     "ops",
     "app",
     "runtime",
@@ -25,7 +25,7 @@ LAYERS = (
 )
 LEVEL = {name: level for level, line in enumerate(LAYERS) for name in line.split()}
 # On one line, and still allowed: the builder of the graph resolves links.
-NEIGHBOURS = {("graph_index", "graph_resolve")}
+NEIGHBOURS = {("graph_index", "graph_names"), ("graph_index", "graph_resolve")}
 # The door (`from cortex import Cortex`) and `python -m cortex` stand above all lines.
 DOORS = {"__init__", "__main__"}
 

@@ -104,10 +104,11 @@ def test_the_schemas_hold_only_what_every_provider_takes() -> None:
 def test_every_filter_of_the_search_is_spelled_out() -> None:
     from cortex.search.filters import FIELDS
 
-    for schema in (SCHEMAS[0], SCHEMAS[2]):
-        filters = schema["parameters"]["properties"]["filters"]
-        assert set(filters["properties"]) == set(FIELDS)
-        assert filters["additionalProperties"] is True
+    search, _, context = [schema["parameters"]["properties"] for schema in SCHEMAS]
+    assert set(search["filters"]["properties"]) == set(FIELDS)
+    assert context["filters"]["description"] == "As in vault_search"  # to be spelled out once
+    for properties in (search, context):
+        assert properties["filters"]["additionalProperties"] is True
 
 
 def test_every_synonym_stands_for_a_parameter_and_is_none_itself() -> None:
@@ -149,9 +150,11 @@ def test_a_search_answers_compactly_and_says_what_ran(ask: Asked) -> None:
         "lines": "10-12",
         "snippet": "Turn the zinc valve first.",
         "score": hit["score"],
+        "evidence": hit["evidence"],
         "why": hit["why"],
     }
     assert hit["score"] == round(hit["score"], 4) > 0
+    assert 0.5 < hit["evidence"] == round(hit["evidence"], 2) <= 1
     assert hit["why"].startswith("bm25 #1")
     assert answer["success"] is True and answer["query"] == "zinc valve"
     assert answer["channels"] == {"ran": ["bm25", "vector", "graph"], "unavailable": []}
@@ -187,6 +190,10 @@ def test_when_nothing_matches_well_it_is_said_and_pages_stay_whole(
     second = ask("vault_search", {**args, "page": first["next_page"]})
     seen = [hit["note"] for hit in first["results"] + second["results"]]
     assert sorted(seen) == sorted(notes)
+    least = max(hit["evidence"] for hit in first["results"]) + 0.05
+    none = ask("vault_search", {**args, "min_evidence": least})
+    assert none["results"] == [] and none["next_page"] is None
+    assert any(told.startswith("no hit has evidence of") for told in none["warnings"])
 
 
 @pytest.mark.parametrize(
@@ -809,6 +816,10 @@ def test_arguments_that_are_no_object_are_refused(ask: Asked, args: object) -> N
         ("vault_search", {"query": "x", "top_k": "many"}, "must be a whole number, not 'many'"),
         ("vault_search", {"query": "x", "top_k": 2.5}, "top_k must be a whole number, not 2.5"),
         ("vault_search", {"query": "x", "top_k": True}, "top_k must be a whole number, not true"),
+        ("vault_search", {"query": "x", "min_evidence": 2}, "must be from 0 to 1, not 2"),
+        ("vault_search", {"query": "x", "min_evidence": "a"}, "must be a number, not 'a'"),
+        ("vault_search", {"query": "x", "min_evidence": [1]}, "must be a number, not a list"),
+        ("vault_search", {"query": "x", "min_evidence": "nan"}, "from 0 to 1, not nan"),
         ("vault_search", {"query": "x", "top_k": float("nan")}, "not nan"),
         ("vault_search", {"query": "x", "top_k": float("inf")}, "not inf"),
         ("vault_search", {"query": "x", "top_k": 10**5000}, "not a huge number"),

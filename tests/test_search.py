@@ -179,13 +179,14 @@ def test_a_note_has_its_say_once_before_others_have_theirs(cortex_with: CortexMa
         {
             "long.md": "".join(f"# S{i}\n\nbarley barley {i}\n\n" for i in range(30)),
             "o.md": "barley, once",
-        }
+        },
+        "search: {max_chunks_per_note: 0}",
     )
     hits = cortex.search("barley", top_k=5).hits
     assert "o.md" in notes(hits)
     assert len({hit.chunk.id for hit in hits}) == 5
     repeats = [hit.trace.factors["repeat"] for hit in hits if "repeat" in hit.trace.factors]
-    assert repeats and all(factor in (1 / 2, 1 / 3, 1 / 4) for factor in repeats)
+    assert repeats == [pytest.approx(1 / (1 + 0.2 * n)) for n in range(1, len(repeats) + 1)]
 
 
 FILTERED = {
@@ -381,9 +382,11 @@ def test_a_long_note_does_not_crowd_others_out_of_a_short_list(cortex_with: Cort
     assert len([note for note in found if note.startswith("h")]) >= 4
 
 
-def test_a_single_note_gives_as_many_hits_as_are_asked_for(cortex_with: CortexMaker) -> None:
+def test_without_a_limit_a_single_note_gives_as_many_hits_as_are_asked_for(
+    cortex_with: CortexMaker,
+) -> None:
     text = "".join(f"# Part {i}\n\nhoney of kind {i}\n\n" for i in range(120))
-    cortex = cortex_with({"Honey.md": text})
+    cortex = cortex_with({"Honey.md": text}, "search: {max_chunks_per_note: 0}")
     for channels in (None, ["bm25"], ["vector"]):
         assert len(cortex.search("honey", top_k=50, channels=channels).hits) == 50
 
@@ -420,7 +423,8 @@ def test_a_vault_that_is_gone_is_said(cortex_with: CortexMaker, tmp_path: Path) 
 @pytest.mark.parametrize(
     "pattern",
     ["index-*/notes.first_chunk.npy", "index-*/chunks.order.npy", "graph-*/adj_dst.npy",
-     "graph-*/adj_kind.npy", "vectors-*/rows.npy", "vectors-*/chunk_ptr.npy"],
+     "graph-*/adj_kind.npy", "vectors-*/rows.npy", "vectors-*/chunk_ptr.npy",
+     "index-*/replacements.json"],
 )  # fmt: skip
 def test_a_flipped_byte_is_damage_and_not_a_bug(
     cortex_with: CortexMaker, tmp_path: Path, pattern: str

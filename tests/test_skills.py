@@ -118,7 +118,7 @@ def test_every_command_runs_as_it_is_written(name: str) -> None:
     assert commands or name == "cortex-vault"
     for command, *words in commands:
         assert command in COMMANDS, command
-        module = importlib.import_module(f"cortex.cli.{command}")
+        module = importlib.import_module(f"cortex.cli.{command.replace('-', '_')}")
         parser = argparse.ArgumentParser(exit_on_error=False)
         module.configure(parser)
         known, rest = parser.parse_known_args(words)
@@ -171,7 +171,7 @@ def of(section: Any, where: str) -> Iterator[tuple[str, Any]]:
 # What is neither a tool's, nor a setting, and still right: notes, properties and their values.
 OTHER_WORDS = {
     *("aliases", "source", "created", "last_verified", "active", "superseded", "confidence"),
-    *("importance", "##", "--json", "--no-boost", *NAMES, *frontmatter.LIFECYCLE),
+    *("understood", "importance", "##", "--json", "--no-boost", *NAMES, *frontmatter.LIFECYCLE),
 }
 
 

@@ -33,6 +33,7 @@ KEYS = [
     "vault",
     "state",
     "model",
+    "model_choice",
     "model_served_by",
     "model_available",
     "notes",

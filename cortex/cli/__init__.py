@@ -27,6 +27,7 @@ COMMANDS = {
     "model": "fetch, list or verify the weights of the embedding model",
     "graph": "build the link graph; broken links, orphans, central notes",
     "search": "find notes by words, meaning and links",
+    "search-eval": "how well searches find what your judged cases expect; against a baseline",
     "context": "cited Markdown for a question, within a token budget",
     "read": "print a note, one heading of it, or some lines",
     "config": "where the settings are, and which are in force",
@@ -101,7 +102,7 @@ def _run(argv: list[str]) -> int:
             f"there is no command {name!r}; "
             + (f"did you mean {near[0]}?" if near else "see: cortex --help")
         )
-    module = import_module(f".{name}", __name__)
+    module = import_module(f".{name.replace('-', '_')}", __name__)
     try:
         args = _parse(module, name, [*before, *after])
     except SystemExit as done:  # argparse has printed the help
@@ -190,6 +191,7 @@ class _Parser(argparse.ArgumentParser):
 # How argparse says that a word is none of the choices, whose quotes differ from one Python to
 # another.
 _NO_CHOICE = re.compile(r"invalid choice: (.+) \(choose from (.*)\)$")
+_EXCLUSION = re.compile(r"-[^\W\d_]{2}|-[\"(\[#]")  # what a question leaves out: `-draft`
 NEAR = 0.7  # of 1: `topk` and `top-k`, not `version` and `json`
 
 
@@ -205,6 +207,9 @@ def _parse(module: ModuleType, name: str, argv: list[str]) -> argparse.Namespace
         argv, tail = argv[:at], argv[at + 1 :]
     args, rest = parser.parse_known_args(argv, args)
     for extra in rest:
+        is_excluding = takes_query and _EXCLUSION.match(extra) is not None
+        if is_excluding and (":" in extra or not parser.near(extra)):
+            continue
         if extra.startswith("-") and extra != "-":
             option = extra.partition("=")[0]
             hint = f"see: {parser.prog} --help"

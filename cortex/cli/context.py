@@ -6,8 +6,25 @@ import argparse
 import os
 from dataclasses import asdict
 
-from .options import add_filters, add_json, add_query, at_least, filters, query_text
-from .output import counted, print_json, say, tell_what_lacks, visible
+from .options import (
+    add_as_of,
+    add_filters,
+    add_json,
+    add_query,
+    add_rerank,
+    at_least,
+    filters,
+    query_text,
+)
+from .output import (
+    counted,
+    print_json,
+    say,
+    tell_what_lacks,
+    tell_what_was_corrected,
+    tell_what_was_understood,
+    visible,
+)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -18,6 +35,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--top-k", type=at_least(1), metavar="N", help="how many hits to choose from"
     )
+    add_rerank(parser)
+    add_as_of(parser)
     add_json(parser)
     add_filters(parser)
 
@@ -27,12 +46,20 @@ def run(args: argparse.Namespace) -> int:
     from ..app import Cortex
 
     context = Cortex.open(args.config, env=os.environ).build_context(
-        text, args.budget, args.top_k, chosen
+        text,
+        args.budget,
+        args.top_k,
+        chosen,
+        as_of=args.as_of,
+        rerank=not args.no_rerank,
+        plain=args.plain,
     )
     if args.json:
         print_json(asdict(context))
     elif context.text:
         print(visible(context.text, keep="\n\t").rstrip("\n"))
+    tell_what_was_understood(context.understood)
+    tell_what_was_corrected(context.corrections)
     tell_what_lacks(context.unavailable, context.warnings)
     if not args.quiet:
         cited = "nothing relevant found"

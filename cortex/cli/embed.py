@@ -5,15 +5,24 @@ from __future__ import annotations
 import argparse
 import os
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 from .options import add_json, at_least
-from .output import counted, print_json, visible
+from .output import counted, print_json, say, visible
 from .progress import progress_for
+
+if TYPE_CHECKING:
+    from ..embedder.build import EmbedReport
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--force", action="store_true", help="encode every text again, not only those never seen"
+    )
+    parser.add_argument(
+        "--choose-model",
+        action="store_true",
+        help="have embeddings.model: auto choose again, by the languages of the notes as of now",
     )
     parser.add_argument("--batch-size", type=at_least(1), metavar="N", help="texts encoded at once")
     add_json(parser)
@@ -23,7 +32,7 @@ def run(args: argparse.Namespace) -> int:
     from ..app import Cortex
 
     report = Cortex.open(args.config, env=os.environ).embed(
-        args.force, progress_for(args), args.batch_size
+        args.force, progress_for(args), args.batch_size, args.choose_model
     )
     if args.json:
         print_json(asdict(report))
@@ -34,8 +43,21 @@ def run(args: argparse.Namespace) -> int:
         f"({report.seconds:.1f} s)"
     )
     print(f"model: {visible(report.model)}, {report.dimensions} numbers a vector")
+    if report.chosen_because:
+        print(f"chosen by auto: {_choice(report)}")
+    if report.advice:
+        say(report.advice)
     if report.refilled and not report.encoded:
         print(
             "the vector store was missing or damaged and has been filled again, without the model"
         )
     return 0
+
+
+def _choice(report: EmbedReport) -> str:
+    """`100 % of the text is English`, and what it was before where that was asked for."""
+    if not report.chosen_before:
+        return report.chosen_because
+    if report.chosen_before == report.model:
+        return f"{report.chosen_because}; as before"
+    return f"{report.chosen_because}; it was {report.chosen_before}"

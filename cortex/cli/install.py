@@ -25,6 +25,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="into a folder of the plugin's own, which only Cortex reads",
     )
     parser.add_argument(
+        "--multilingual",
+        action="store_true",
+        help="also the embedding model for notes that are not in English, 30 MB",
+    )
+    parser.add_argument(
         "--link", action="store_true", help="make this checkout a plugin of the Hermes home"
     )
     parser.add_argument(
@@ -64,7 +69,7 @@ def _install(args: argparse.Namespace) -> int:
                 "name that: ./install.sh --python PATH"
             ) from None
         edit = host_config.enabling(home, will_be_linked=is_to_link)
-    plan = install.plan(private=args.private, tell=say)
+    plan = install.plan(private=args.private, tell=say, multilingual=args.multilingual)
 
     place = visible(str(plan.folder or plan.python))
     if not plan.add:
@@ -128,7 +133,7 @@ def _uninstall(args: argparse.Namespace) -> int:
     from ..home import default_home, hermes_home
     from ..ops import homes, host_config, install, plugin_folder
 
-    if args.enable or args.private:
+    if args.enable or args.private or args.multilingual:
         raise UsageError("--uninstall takes no option but --dry-run")
     home = hermes_home(os.environ)
     homes.refuse_missing(home, os.environ)

@@ -30,7 +30,8 @@ def run(args: argparse.Namespace) -> int:
         default, *others = cortex.models()
         for other in others:
             if other["chosen"]:
-                say(f"embeddings.model is {other['name']}, so {default['name']} is not used")
+                how = "auto chose" if "auto" in other else "embeddings.model is"
+                say(f"{how} {other['name']}, so {default['name']} is not used")
         if args.json:
             print_json({"folder": folder})
         else:
@@ -42,6 +43,9 @@ def run(args: argparse.Namespace) -> int:
             print_json({"models": models})
         else:
             print("\n".join(_line(model) for model in models))
+            for model in models:
+                if advice := model.get("auto", {}).get("advice"):
+                    print(visible(hint(advice)))
         return 0
     files = cortex.verify_model()
     if args.json:
@@ -60,9 +64,12 @@ def _line(model: dict[str, Json]) -> str:
         about.append(f"{model['dimensions']} numbers a vector, {_languages(model)}")
     if model["available"] is not None:
         about.append("here" if model["available"] else hint(f"not here; to get it: {model['get']}"))
+    if "auto" in model:
+        why = model["auto"]["why"]
+        about.append("chosen by auto" + (f", as {why}" if why else ""))
     mark = "*" if model["chosen"] else " "
     return visible(f"{mark} {model['name']}" + (f": {'; '.join(about)}" if about else ""))
 
 
 def _languages(model: dict[str, Json]) -> str:
-    return ", ".join(model["languages"]) or "many languages"
+    return " ".join(model["languages"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -21,8 +22,29 @@ _LISTS = {
     "wikilinks-any": "notes that link to one of these",
     "wikilinks-all": "notes that link to all of these",
 }
+# Filters by names and texts, which may hold commas: one a time.
+_NAMES = {
+    "path": "notes whose path has this word, or these in a row; * is any part of a word",
+    "title": "the same of title, aliases and file name",
+    "phrase": "notes that hold this phrase; given twice: both",
+    "exclude": "notes that do not hold this word or phrase",
+    "links-to": "notes that link to this one",
+    "linked-from": "notes that this one links to",
+    "near": "this note, and those within two links of it",
+}
+_FIELDS = {"phrase": "phrases"}  # where the filter's name is another
 _BOUNDS = ("importance-min", "importance-max", "confidence-min", "confidence-max")
 _DATES = ("modified-after", "modified-before")
+_DAYS = {
+    "after": "changed on that day or later: 2025-01-31, 2025-01, 2025, 7d, 2w, 3m, 1y, yesterday",
+    "before": "changed before that day, month or year began",
+}
+
+
+def add_rerank(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--no-rerank", action="store_true", help="leave the model of search.reranker out"
+    )
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
@@ -30,16 +52,42 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 
 
 def add_query(parser: argparse.ArgumentParser) -> None:
-    about = "the question; put -- before one that begins with a dash"
+    about = (
+        'the question, and in it "phrases", -exclusions, OR, tag:x path:x title:x type:x key:value '
+        "after:7d before:2025 links-to:NOTE linked-from:NOTE near:NOTE; put it in single quotes, "
+        "and -- before one that begins with a dash"
+    )
     parser.add_argument("query", nargs="*", metavar="QUERY", help=about)
+    parser.add_argument(
+        "--plain", action="store_true", help="read all of the question as words, with no syntax"
+    )
+
+
+def add_as_of(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--as-of",
+        metavar="DAY",
+        help="only what existed and was valid on that day, e.g. 2025-03-31, 2w or yesterday",
+    )
 
 
 def query_text(args: argparse.Namespace) -> str:
-    """The words of the question as one text. Raises UsageError if there is nothing in it."""
-    text = " ".join(args.query)
-    if not text.strip():
+    """The words of the question as one text; blank only beside filters, else UsageError."""
+    is_several = len(args.query) > 1 and not args.plain
+    text = " ".join(map(_quoted_again, args.query) if is_several else args.query)
+    if not text.strip() and not filters(args):
         raise UsageError("nothing to search for; give a question, e.g. cortex search tide tables")
     return text
+
+
+def _quoted_again(argument: str) -> str:
+    """`tag:"a b"` and `-"a b"` as they were typed, before the shell took the quotes away."""
+    if '"' in argument or not (match := _OPERATOR.fullmatch(argument)):
+        return argument
+    return f'{match[1]}"{match[2]}"'
+
+
+_OPERATOR = re.compile(r"(-?[^\W\d][\w-]*:|-)(?![\s-])(\S+\s.*)", re.DOTALL)
 
 
 def add_filters(parser: argparse.ArgumentParser) -> None:
@@ -49,6 +97,10 @@ def add_filters(parser: argparse.ArgumentParser) -> None:
     )
     for name, kept in _LISTS.items():
         group.add_argument(f"--{name}", action="append", metavar="A,B", help=kept)
+    for name, kept in _NAMES.items():
+        group.add_argument(f"--{name}", action="append", metavar="TEXT", help=kept)
+    for name, kept in _DAYS.items():
+        group.add_argument(f"--{name}", metavar="DAY", help=kept)
     for name in _BOUNDS:
         group.add_argument(f"--{name}", type=number, metavar="N", help="the bound itself included")
     for name in _DATES:
@@ -68,7 +120,10 @@ def filters(args: argparse.Namespace) -> dict[str, Any] | None:
         field = option.replace("-", "_")
         if (given := getattr(args, field)) is not None:
             chosen[field] = [part for text in given for part in comma_separated(text)]
-    for option in (*_BOUNDS, *_DATES):
+    for option in _NAMES:
+        if (given := getattr(args, option.replace("-", "_"))) is not None:
+            chosen[_FIELDS.get(option, option.replace("-", "_"))] = given
+    for option in (*_BOUNDS, *_DATES, *_DAYS):
         field = option.replace("-", "_")
         if (value := getattr(args, field)) is not None:
             chosen[field] = value
@@ -91,6 +146,13 @@ def number(text: str) -> float:
         value = float("nan")
     if not abs(value) < float("inf"):
         raise argparse.ArgumentTypeError(f"must be a number, found {text!r}")
+    return value
+
+
+def share(text: str) -> float:
+    value = number(text)
+    if not 0 <= value <= 1:
+        raise argparse.ArgumentTypeError(f"must be from 0 to 1, found {text}")
     return value
 
 

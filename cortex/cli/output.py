@@ -90,6 +90,18 @@ def say(message: str) -> None:
         print(line, file=sys.stderr)
 
 
+def tell_what_was_understood(understood: str) -> None:
+    """How phrases, exclusions and filters in a question were read, if there were any."""
+    if understood:
+        say(f"read as {understood}")
+
+
+def tell_what_was_corrected(corrections: Iterable[tuple[str, str]]) -> None:
+    """What was searched for in the place of words that no note has."""
+    for typed, used in corrections:
+        say(f"no note has {typed!r}; searched for {used!r}")
+
+
 def tell_what_lacks(unavailable: Sequence[Missing], warnings: Sequence[str]) -> None:
     for missing in unavailable:
         say(f"{missing.what} is not available: {missing.why}")

@@ -76,7 +76,11 @@ def _model(status: dict[str, Json]) -> str:
     if status["model_served_by"]:
         return f"{status['model']}, served by {status['model_served_by']}"
     remark = {True: ", its weights are here", False: ", not here"}
-    return str(status["model"]) + remark.get(status["model_available"], "")
+    chosen = ""
+    if choice := status["model_choice"]:
+        why = f": {choice['why']}" if choice["why"] else ", until there is an index"
+        chosen = f"; chosen by auto{why}"
+    return str(status["model"]) + remark.get(status["model_available"], "") + chosen
 
 
 def _index(status: dict[str, Json]) -> str:

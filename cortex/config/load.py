@@ -21,11 +21,14 @@ from .schema import (
     OTHER_SECTIONS,
     SECTIONS,
     Config,
+    Description,
     HermesMemoryConfig,
     Setting,
     StaticFile,
     contradictions,
 )
+
+MOST_DESCRIBED = 300  # characters of a line of vault.descriptions
 
 
 def load(path: str | os.PathLike[str] | None, env: Mapping[str, str]) -> Config:
@@ -156,6 +159,8 @@ class _Reader:
         return expand(text, self.file.parent, self.env) if hint is Path else text
 
     def items(self, kind: Any, node: yaml.Node, where: str) -> tuple[Any, ...]:
+        if kind is Description:
+            return tuple(self.descriptions(node, where))
         if not isinstance(node, yaml.SequenceNode):
             shown = f", e.g. [{node.value}]" if isinstance(node, yaml.ScalarNode) else ""
             raise _Wrong(f"must be a list{shown}, found {_a(node)}")
@@ -178,6 +183,28 @@ class _Reader:
         if file.label or file.path is None:
             return file
         return replace(file, label=file.path.stem)
+
+    def descriptions(self, node: yaml.Node, where: str) -> Iterator[Description]:
+        """What a mapping of globs to lines says. Raises _Wrong if it is none; one wrong line is
+        a fault of its own."""
+        if not isinstance(node, yaml.MappingNode) or node.tag != "tag:yaml.org,2002:map":
+            example = "{Projects/Garden: The allotment}"
+            raise _Wrong(f"must be globs with a line each, e.g. {example}, found {_a(node)}")
+        for glob, key, value in self.pairs(node, where):
+            place = f"{where}.{glob}"
+            try:
+                line = " ".join(_text(value).split())
+                if not glob.strip("/. ") and glob.strip() != ".":
+                    raise _Wrong("has no glob; give a folder or a note, . for those at the root")
+                if glob.startswith(("/", "~")) or ".." in glob.split("/"):
+                    raise _Wrong("must be a glob over folders of the vault, from its root")
+                if _is_null(value) or not line:
+                    raise _Wrong("needs a line that says what lies there")
+                if len(line) > MOST_DESCRIBED:
+                    raise _Wrong(f"may have {MOST_DESCRIBED} characters, found {len(line)}")
+                yield Description(glob.strip(), line)
+            except _Wrong as wrong:
+                self.fault(place, str(wrong), key)
 
     def one_of(self, kinds: list[Any], node: yaml.Node, where: str) -> Any:
         wrong = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import fields, is_dataclass
+from dataclasses import Field, fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +45,7 @@ def _commented_section(section: Any, where: tuple[str, ...], given: dict[Any, An
         if key in given:
             lines.append(f"{indent}{item.name}: {_scalar(given[key])}")
         else:
-            lines.append(f"{indent}# {item.name}: {_scalar(_plain(value))}")
+            lines.append(f"{indent}# {item.name}: {_scalar(_plain_of(section, item))}")
     return lines
 
 
@@ -70,10 +70,17 @@ def as_yaml(sections: dict[str, Json]) -> str:
 
 def _plain(value: Any) -> Json:
     if is_dataclass(value):
-        return {item.name: _plain(getattr(value, item.name)) for item in fields(value)}
+        return {item.name: _plain_of(value, item) for item in fields(value)}
     if isinstance(value, tuple):
         return [_plain(item) for item in value]
     return str(value) if isinstance(value, Path) else value
+
+
+def _plain_of(section: Any, item: Field[Any]) -> Json:
+    value = getattr(section, item.name)
+    if item.name == "descriptions":
+        return {about.glob: about.line for about in value}
+    return _plain(value)
 
 
 def _scalar(value: Json) -> str:

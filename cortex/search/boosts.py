@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ..types import Chunk, Json
 from ..vault.frontmatter import importance_of, updated_of
-
-INACTIVE = frozenset({"superseded", "deprecated", "archived", "stale"})
-INACTIVE_FACTOR = 0.85  # a note that says it no longer holds stands behind its equals
+from ..vault.scan import FolderRules
 
 _LINK_HEADINGS = frozenset(
     (
@@ -40,6 +38,9 @@ class BoostSettings:
     importance_max: float = 0.30
     max_multiplier: float = 1.20  # of recency and importance together
     link_chunk_penalty: float = 0.75
+    recency_exempt_folders: tuple[str, ...] = ()  # globs
+    recency_exempt_types: tuple[str, ...] = ()
+    inactive: float = 0.85  # of a note that no longer holds, or not yet
 
 
 def factors(
@@ -49,16 +50,19 @@ def factors(
     today: dt.date,
     settings: BoostSettings,
     *,
-    status_is_filtered: bool = False,
+    labels: Sequence[str] = (),
+    is_past: bool = False,
 ) -> tuple[dict[str, float], dict[str, Json]]:
     """(factors to multiply, remarks on them). Only those that apply; their product is final.
 
-    recency = 1 + max * 2 ** (-age / half life), a date to come counts as today. importance = 1 +
-    (importance - 1) / 4 * max. Where their product passes the cap, `cap` brings it back to it.
+    recency = 1 + max * 2 ** (-age / half life), a date to come counts as today; is_past: a date
+    after `today` says nothing. importance = 1 + (importance - 1) / 4 * max. Where their product
+    passes the cap, `cap` brings it back to it. status: the factor of a note with `labels`.
     """
     found: dict[str, float] = {}
     remarks: dict[str, Json] = {}
-    if settings.recency and (date := updated_of(frontmatter)) is not None:
+    date = updated_of(frontmatter, until=today if is_past else None)
+    if settings.recency and date is not None and not _is_exempt(chunk.note, frontmatter, settings):
         age = max((today - date).days, 0)
         found["recency"] = 1 + settings.recency_max * 0.5 ** (age / settings.half_life_days)
     if settings.importance and (value := importance_of(frontmatter)) is not None:
@@ -66,16 +70,24 @@ def factors(
     product = found.get("recency", 1.0) * found.get("importance", 1.0)
     if product > settings.max_multiplier:
         found["cap"] = settings.max_multiplier / product
-    status = frontmatter.get("status")
-    if not status_is_filtered and isinstance(status, str) and status.casefold() in INACTIVE:
-        found["status"] = INACTIVE_FACTOR
-        remarks["status"] = status
+    if labels and settings.inactive < 1:
+        found["status"] = settings.inactive
+        remarks["status"] = ", ".join(labels)
     if settings.link_chunk_penalty < 1 and not _LINK_WORDS.search(query):
         reason = link_list_reason(chunk)
         if reason:
             found["quality"] = settings.link_chunk_penalty
             remarks["quality"] = reason
     return found, remarks
+
+
+def _is_exempt(note: str, frontmatter: Mapping[str, Json], settings: BoostSettings) -> bool:
+    folders, types = settings.recency_exempt_folders, settings.recency_exempt_types
+    if folders and FolderRules(folders).takes(note):
+        return True
+    own = frontmatter.get("type") if types else None
+    kinds = {str(kind).strip().casefold() for kind in (own if isinstance(own, list) else [own])}
+    return any(kind.strip().casefold() in kinds for kind in types)
 
 
 def link_list_reason(chunk: Chunk) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,22 +11,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..embedder.vectors import ExactVectors
+from ..graph_names import NAME_ARRAYS, SharedNames, names_in
 from ..indexer.tokens import LexicalQuery, QueryWord
 from ..protocols import LexicalIndex, Vectors, VectorStore
 from ..state import Stamp
 
 CHANNELS = ("bm25", "vector", "graph")
 
-CHUNK_SHARE = 0.2  # of a chunk's own BM25 beside its note's
-NOTE_COSINE_SHARE = 0.4  # of the cosine to the note's mean vector beside the chunk's own
+CHUNK_SHARE = 0.4  # of the BM25 of a chunk's best window beside its note's
+NOTE_COSINE_SHARE = 0.5  # of the cosine to the note's mean vector beside the chunk's own
 SMALL_VAULT = 30  # notes; below that the spread of cosines says nothing of the vector channel
 SMALL_VAULT_TRUST = 0.7
 SMALL_VAULT_SPREAD = 0.25  # of cosine
+USUAL_KNOWN_SHARE = 0.6  # of a question's words, by rarity, in the best chunk by words
+UNKNOWN_PULL = 1.5  # how much more the vectors are worth, by the share that lacks of that
 MIN_TRUST = 0.02  # so that a search by vectors alone always ranks
 TITLE_GAIN = 0.2  # for a note whose title the query names in full
 EXACT_TITLE = 5.0  # times that when the query is nothing but the title: as much as the best BM25
 HOP_GAINS = (0.35, 0.175, 0.0875)  # for what the best notes link to, hop by hop
 SEEDS = 5
+NAME_GAIN = 0.2  # for what shares a rare name with the best notes
+NAME_SEEDS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,11 +152,20 @@ def _trust(notes: int, best: float, mean: float, spread: float) -> float:
 
 
 @dataclass(frozen=True, slots=True)
+class Tie:
+    """What leads from one note to another."""
+
+    seed: int  # key of the note that it leads from
+    kind: str  # link, mention or name
+    name: str = ""  # that both notes have
+
+
+@dataclass(frozen=True, slots=True)
 class Gains:
     """What links add to notes, in the units of the scores that were propagated."""
 
     notes: Mapping[int, float]
-    linked_from: Mapping[int, tuple[int, str]]  # note -> (seed that gave most, kind of link)
+    linked_from: Mapping[int, Tie]  # note -> by what it gained first
     supporters: Mapping[int, int]  # note -> how many of the best notes link to it
 
 
@@ -164,6 +178,7 @@ class LinkGraph:
     targets: NDArray[np.uint64]
     weights: NDArray[np.float32]
     kinds: NDArray[np.uint8]
+    names: SharedNames
     built_from: str = ""
     kind_names: tuple[str, ...] = ("link", "mention")
     _cache: dict[int, tuple[list[int], list[float], list[int]]] = field(default_factory=dict)
@@ -173,8 +188,17 @@ class LinkGraph:
         def load(name: str) -> Any:
             return stamp.array(f"adj_{name}.npy")
 
+        names: dict[str, NDArray[Any]] = {}
+        if f"{NAME_ARRAYS[0]}.npy" in stamp.values["files"]:  # not in an older graph
+            names = {name: stamp.array(f"{name}.npy") for name in NAME_ARRAYS}
         return cls(
-            load("src"), load("ptr"), load("dst"), load("weight"), load("kind"), stamp.built_from
+            load("src"),
+            load("ptr"),
+            load("dst"),
+            load("weight"),
+            load("kind"),
+            SharedNames(names),
+            stamp.built_from,
         )
 
     def edges(self, note: int) -> tuple[list[int], list[float], list[int]]:
@@ -195,37 +219,61 @@ class LinkGraph:
         return found
 
     def spread(
-        self, scores: Mapping[int, float], hops: int, allowed: Collection[int] | None
+        self,
+        scores: Mapping[int, float],
+        hops: int,
+        allowed: Collection[int] | None,
+        asked: str = "",
     ) -> Gains:
-        """Let the best notes lift what they link to, hop by hop.
+        """Let the best notes lift what shares a rare name with them, and what they link to.
 
-        scores: of notes, in fused units. A target gains from its best seed alone, a seed's force
-        is shared among its links by the root of their number, so that menus lift nothing.
+        scores: of notes, in fused units. asked: the question; its own names tie nothing, for words
+        have spoken for them. A target gains from its best seed alone. Links go hop by hop, and a
+        seed's force is shared among its links by the root of their number, so that menus lift
+        nothing.
         """
         gains: dict[int, float] = {}
-        linked: dict[int, tuple[int, str]] = {}
+        ties: dict[int, Tie] = {}
         supporters: dict[int, set[int]] = {}
         total = dict(scores)
-        for gain in HOP_GAINS[:hops]:
-            seeds = sorted(total, key=lambda note: (-total[note], note))[:SEEDS]
-            step: dict[int, tuple[float, int, int]] = {}
-            for seed in seeds:
-                targets, weights, kinds = self.edges(seed)
-                if not targets:
-                    continue
-                force = gain * total[seed] / math.sqrt(len(targets))
-                for target, weight, kind in zip(targets, weights, kinds, strict=True):
+        steps = [(self._shared(asked), NAME_GAIN, NAME_SEEDS)] if hops else []
+        steps += [(self._links, gain, SEEDS) for gain in HOP_GAINS[:hops]]
+        for ties_of, gain, count in steps:
+            best: dict[int, tuple[float, Tie]] = {}
+            for seed in sorted(total, key=lambda note: (-total[note], note))[:count]:
+                for target, weight, tie in ties_of(seed):
                     if allowed is not None and target not in allowed:
                         continue
                     supporters.setdefault(target, set()).add(seed)
-                    if force * weight > step.get(target, (0.0, 0, 0))[0]:
-                        step[target] = (force * weight, seed, kind)
-            for target, (value, seed, kind) in step.items():
+                    value = gain * total[seed] * weight
+                    if value > 0 and (target not in best or value > best[target][0]):
+                        best[target] = value, tie
+            for target, (value, tie) in best.items():
                 total[target] = total.get(target, 0.0) + value
                 gains[target] = gains.get(target, 0.0) + value
-                linked.setdefault(target, (seed, self.kind_names[kind]))
+                ties.setdefault(target, tie)
         counts = {note: len(seeds) for note, seeds in supporters.items()}
-        return Gains(gains, linked, counts)
+        return Gains(gains, ties, counts)
+
+    def _links(self, seed: int) -> Iterator[tuple[int, float, Tie]]:
+        targets, weights, kinds = self.edges(seed)
+        share = 1 / math.sqrt(max(len(targets), 1))
+        for target, weight, kind in zip(targets, weights, kinds, strict=True):
+            yield target, weight * share, Tie(seed, self.kind_names[kind])
+
+    def _shared(self, asked: str) -> Callable[[int], Iterator[tuple[int, float, Tie]]]:
+        known = names_in(asked)
+
+        def shared(seed: int) -> Iterator[tuple[int, float, Tie]]:
+            for index in self.names.of_note(seed):
+                name = self.names.text(index)
+                if name.casefold() not in known:
+                    tie, weight = Tie(seed, "name", name), self.names.weight(index)
+                    for target in self.names.notes(index):
+                        if target != seed:
+                            yield target, weight, tie
+
+        return shared
 
 
 def title_share(

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import calendar
 import datetime as dt
 import math
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from ..errors import UsageError
 from ..text import brief
 from ..types import Json
 from ..vault.frontmatter import confidence_of, date_of, day_of, importance_of
+from .wording import held, spaced
 
 _LISTS = ("type", "status", "domain", "project", "stability")
-_SETS = ("folders", "tags_any", "tags_all", "wikilinks_any", "wikilinks_all")
+_SETS = ("folders", "path", "title", "tags_any", "tags_all", "wikilinks_any", "wikilinks_all")
 _RANGES = ("importance_min", "importance_max", "confidence_min", "confidence_max")
-_DATES = ("modified_after", "modified_before")
+_DATES = ("after", "before", "modified_after", "modified_before")
+TEXTS = ("phrases", "exclude")
+LINKS = ("links_to", "linked_from", "near")
 _SYNONYMS = {
     "folder": "folders",
     "tags": "tags_any",
@@ -26,7 +31,7 @@ _SYNONYMS = {
     "wikilinks": "wikilinks_any",
 }
 
-FIELDS = (*_LISTS, *_SETS, *_RANGES, *_DATES)
+FIELDS = (*_LISTS, *_SETS, *_RANGES, *_DATES, *TEXTS, *LINKS)
 KEYS = frozenset({*FIELDS, *_SYNONYMS})  # what parse takes for a field; all else are properties
 MOST_VALUES = 200  # of all fields together: each is compared with each note
 
@@ -36,28 +41,37 @@ class Filters:
     """AND between the fields, OR among the values of one; a value with "!" in front excludes.
 
     Values compare without regard to case; a tag stands for those below it, a folder for all it
-    holds. Any other key is a frontmatter property.
+    holds. A path, and a title or alias, need only hold the words of a value, where `*` stands for
+    any rest of a word. Every one of the phrases must be held and none of what `exclude` names. Any
+    other key is a frontmatter property.
     """
 
     lists: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     ranges: Mapping[str, float] = field(default_factory=dict)
     dates: Mapping[str, dt.date] = field(default_factory=dict)
     properties: Mapping[str, tuple[Json, ...]] = field(default_factory=dict)
+    texts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of TEXTS
+    links: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of LINKS: names of notes
 
     def __bool__(self) -> bool:
-        return bool(self.lists or self.ranges or self.dates or self.properties)
+        chosen = (self.lists, self.ranges, self.dates, self.properties, self.texts, self.links)
+        return any(chosen)
 
     @classmethod
-    def parse(cls, values: Mapping[str, Any] | None) -> Filters:
+    def parse(cls, values: Mapping[str, Any] | None, today: dt.date | None = None) -> Filters:
         """Read what a person or a program gave. Raises UsageError that lists all faults.
 
-        A single value stands for a list of one; None and empty lists filter nothing.
+        A single value stands for a list of one; None and empty lists filter nothing. today: what
+        `7d` and `yesterday` count from; None is the day of the call.
         """
+        today = today or dt.date.today()
         count = 0
         lists: dict[str, tuple[str, ...]] = {}
         ranges: dict[str, float] = {}
         dates: dict[str, dt.date] = {}
         properties: dict[str, tuple[Json, ...]] = {}
+        sought: dict[str, tuple[str, ...]] = {}
+        links: dict[str, tuple[str, ...]] = {}
         faults: list[str] = []
         if values is not None and not isinstance(values, Mapping):
             raise UsageError(f"filters must be a mapping of field to value, got {_shown(values)}")
@@ -80,6 +94,19 @@ class Filters:
                     faults.append(f"{given}: give one number, not {_shown(value)}")
                 else:
                     ranges[key] = number
+            elif key in TEXTS or key in LINKS:
+                said = tuple(text for item in items if (text := str(item).strip().strip("!")))
+                chosen = sought if key in TEXTS else links
+                if key in TEXTS:
+                    said = tuple(text for text in said if spaced(text))
+                if said:
+                    chosen[key] = chosen.get(key, ()) + said
+            elif key in ("after", "before"):
+                date = day_from(items[0], today) if len(items) == 1 else None
+                if date is None:
+                    faults.append(f"{given}: give {DAYS}, not {_shown(value)}")
+                else:
+                    dates[key] = date
             elif key in _DATES:
                 date = _date(items[0]) if len(items) == 1 else None
                 if date is None:
@@ -95,14 +122,17 @@ class Filters:
         after, before = dates.get("modified_after"), dates.get("modified_before")
         if after and before and after > before:
             faults.append(f"modified_after {after} is later than modified_before {before}")
+        first, end = dates.get("after"), dates.get("before")
+        if first and end and first >= end:
+            faults.append(f"after {first} leaves no day before {end}")
         if count > MOST_VALUES:
             faults = [f"{count:,} values; at most {MOST_VALUES} are taken"]
         if faults:
             raise UsageError("filters: " + "; ".join(faults))
-        return cls(lists, ranges, dates, properties)
+        return cls(lists, ranges, dates, properties, sought, links)
 
     def matches(self, note: Mapping[str, Json]) -> bool:
-        """Whether a notes.jsonl record passes."""
+        """Whether a notes.jsonl record passes, as far as it can tell: not by `texts` or `links`."""
         values = note["frontmatter"]
         for key, wanted in self.lists.items():
             if key == "folders":
@@ -113,6 +143,8 @@ class Filters:
                 found = _chosen(
                     wanted, lambda link: _links_to(note["wikilinks"], link), key == "wikilinks_all"
                 )
+            elif key in ("path", "title"):
+                found = _chosen(wanted, partial(_NAMED[key], note))
             else:
                 found = _property_matches(values, key, wanted)
             if not found:
@@ -127,9 +159,55 @@ class Filters:
             after = self.dates.get("modified_after", dt.date.min)
             if not after <= modified <= self.dates.get("modified_before", dt.date.max):
                 return False
+            if modified < self.dates.get("after", dt.date.min):
+                return False
+            if "before" in self.dates and modified >= self.dates["before"]:
+                return False
         return all(
             _property_matches(values, key, wanted) for key, wanted in self.properties.items()
         )
+
+    def with_parts_of_words(self, notes: Collection[Mapping[str, Json]]) -> Filters:
+        """The same, where a title or path that no note has in whole words is sought in parts."""
+        lists = dict(self.lists)
+        for key, named in _NAMED.items():
+            values = []
+            for value in lists.get(key, ()):
+                sought = value.lstrip("!")
+                is_word = sought.startswith("/") or "*" in sought
+                is_word = is_word or any(named(note, sought) for note in notes)
+                sign = value[: len(value) - len(sought)]
+                values.append(value if is_word else f"{sign}*{sought}*")
+            if values:
+                lists[key] = tuple(values)
+        return replace(self, lists=lists)
+
+    def with_values_that_hold(self, notes: Collection[Mapping[str, Json]]) -> Filters:
+        """The same, where a value that no note has exactly means those values that hold its words.
+
+        `author:Ada` is then `Ada Lovelace`, and `created:2025-03` any day of that month.
+        """
+
+        def widened(key: str, wanted: tuple[Json, ...]) -> tuple[Json, ...]:
+            found: list[Json] = []
+            for want in wanted:
+                sought = want.lstrip("!") if isinstance(want, str) else ""
+                own = [_lookup(note["frontmatter"], key) for note in notes] if sought else []
+                held_by = [value for value in own if value is not _ABSENT]
+                if any(_property_matches({key: value}, key, (sought,)) for value in held_by):
+                    found.append(want)
+                    continue
+                known = _distinct(lambda value: [value], held_by)
+                sign = str(want)[: len(str(want)) - len(sought)]
+                found += [f"{sign}{value}" for value in known if held(sought, value)] or [want]
+            return tuple(found)
+
+        lists = {
+            key: tuple(map(_text, widened(key, values))) if key in _LISTS else values
+            for key, values in self.lists.items()
+        }
+        properties = {key: widened(key, values) for key, values in self.properties.items()}
+        return replace(self, lists=lists, properties=properties)
 
     def unknown_properties(self, notes: Iterable[Mapping[str, Json]]) -> list[str]:
         """Properties asked for that no note has."""
@@ -144,9 +222,113 @@ class Filters:
                 break
         return sorted(left)
 
+    def unknown_values(
+        self, notes: Collection[Mapping[str, Json]]
+    ) -> Iterator[tuple[str, str, list[str]]]:
+        """(how a message begins, the value, the values that there are) of those no note has."""
+        for key, wanted in self.lists.items():
+            for value in wanted:
+                sought = value.lstrip("!")
+                one = Filters(lists={key: (sought,)})
+                if key in _SOUGHT_AMONG and not any(map(one.matches, notes)):
+                    what, known = _SOUGHT_AMONG[key]
+                    yield what, sought, _distinct(known, notes)
+        for key, values in self.properties.items():
+            for item in values:
+                sought = str(item).lstrip("!")
+                one = Filters(properties={key: (sought,)})
+                if not any(map(one.matches, notes)):
+                    found = [_lookup(note["frontmatter"], key) for note in notes]
+                    if any(value is not _ABSENT for value in found):
+                        held = _distinct(lambda value: [value], found)
+                        yield f"no note has the {key}", sought, held
+
+
+def _distinct(values: Callable[[Any], Iterable[Json]], notes: Iterable[Any]) -> list[str]:
+    found: dict[str, None] = {}
+    for note in notes:
+        for value in values(note):
+            for item in value if isinstance(value, list) else [value]:
+                if isinstance(item, (str, int, float)):
+                    found.setdefault(str(item))
+    return list(found)
+
+
+def _folders(note: Mapping[str, Json]) -> list[str]:
+    parts = str(note["file"]).split("/")[:-1]
+    return ["/".join(parts[: count + 1]) for count in range(len(parts))]
+
+
+def _property(key: str) -> Callable[[Mapping[str, Json]], list[Json]]:
+    def values(note: Mapping[str, Json]) -> list[Json]:
+        value = _lookup(note["frontmatter"], key)
+        return [] if value is _ABSENT else [value]
+
+    return values
+
+
+# field -> how a message about a value begins that no note has, and the values that a note has
+_SOUGHT_AMONG: dict[str, tuple[str, Callable[[Mapping[str, Json]], Iterable[Json]]]] = {
+    **{key: (f"no note has the {key}", _property(key)) for key in _LISTS},
+    "tags_any": ("no note has the tag", lambda note: note["tags"]),
+    "tags_all": ("no note has the tag", lambda note: note["tags"]),
+    "folders": ("no note is in the folder", _folders),
+    "path": ("no note's path has", lambda note: [note["file"], *_folders(note)]),
+    "title": ("no note is called", lambda note: [note["title"], *note["aliases"]]),
+}
+
 
 def _shown(value: Any) -> str:
     return brief(repr(value))
+
+
+DAYS = "a day such as 2025-01-31, a month, a year, 7d, 2w, 3m, 1y, today or yesterday"
+_AGO = re.compile(r"(\d{1,4})\s*(d|w|m|y|days?|weeks?|months?|years?)(?:\s+ago)?")
+_NAMED_DAYS = {"today": 0, "now": 0, "yesterday": 1, "tomorrow": -1}
+
+
+def day_from(value: Json, today: dt.date) -> dt.date | None:
+    """The day that `after:` and `before:` mean; of a month or a year its first one."""
+    if isinstance(value, dt.datetime):
+        return value.date()
+    if isinstance(value, dt.date):
+        return value
+    if isinstance(value, bool):
+        return None
+    text = str(value).strip().casefold()
+    try:
+        if text in _NAMED_DAYS:
+            return today - dt.timedelta(_NAMED_DAYS[text])
+        if match := _AGO.fullmatch(text):
+            count, unit = int(match[1]), match[2][0]
+            if unit in "dw":
+                return today - dt.timedelta(count * (7 if unit == "w" else 1))
+            months = today.year * 12 + today.month - 1 - count * (12 if unit == "y" else 1)
+            year, month = months // 12, months % 12 + 1
+            return dt.date(year, month, min(today.day, calendar.monthrange(year, month)[1]))
+    except (OverflowError, ValueError):  # before the first year
+        return dt.date.min
+    return date_of(text)
+
+
+def squeezed(name: str) -> str:
+    """A name as it is compared where "-", "_" and case do not matter."""
+    return re.sub(r"[\s_-]+", "", name.casefold())
+
+
+def _path_holds(note: Mapping[str, Json], value: str) -> bool:
+    path = str(note["file"])
+    if value.startswith("/"):
+        return spaced(f"/{path}", separators="/").startswith(spaced(value, "/"))
+    return held(value, path, separators="/")
+
+
+def _title_holds(note: Mapping[str, Json], value: str) -> bool:
+    name = str(note["file"]).rpartition("/")[2][:-3]
+    return any(held(value, title) for title in (note["title"], *note["aliases"], name))
+
+
+_NAMED = {"path": _path_holds, "title": _title_holds}
 
 
 _ABSENT = object()

@@ -24,7 +24,7 @@ from ..text import cut_to_tokens, estimate_tokens, slug
 from ..types import Chunk, Note
 from .markdown import Block, Body, Code
 
-CHUNKER_VERSION = 2  # raise it when the same text gives other chunks
+CHUNKER_VERSION = 3  # raise it when the same text gives other chunks
 MAX_TOKENS = 400  # of one chunk's text, by text.estimate_tokens
 
 T = TypeVar("T")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import calendar
 import datetime as dt
 import math
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import unquote
@@ -806,18 +807,16 @@ def _rating(values: Mapping[str, Json], name: str, labels: Mapping[str, float]) 
     return None
 
 
-def updated_of(values: Mapping[str, Json]) -> dt.date | None:
+def updated_of(values: Mapping[str, Json], until: dt.date | None = None) -> dt.date | None:
     """When the note was last known to be right, as far as its properties say.
 
     The first usable of last_verified, updated, modified, date, created, and their usual
     spellings: somebody checked it, then changed it, and only then when it began. Each says that
-    the note was current on that day; the earlier names say it later and more surely.
+    the note was current on that day; the earlier names say it later and more surely. until: days
+    after it do not count.
     """
-    for _, value in _named(values, *_UPDATED):
-        day = date_of(value)
-        if day:
-            return day
-    return None
+    days = (date_of(value) for _, value in _named(values, *_UPDATED))
+    return next((day for day in days if day and (until is None or day <= until)), None)
 
 
 def day_of(values: Mapping[str, Json], modified: float) -> dt.date:
@@ -831,10 +830,110 @@ def day_of(values: Mapping[str, Json], modified: float) -> dt.date:
         return dt.date.min if modified < 0 else dt.date.max
 
 
-_UPDATED = (
-    *("lastverified", "updated", "dateupdated", "updatedat", "lastupdated"),
+def changed_of(values: Mapping[str, Json]) -> dt.date | None:
+    """When somebody last wrote in the note, as far as its properties say."""
+    return _first_day(values, _CHANGED)
+
+
+def created_of(values: Mapping[str, Json]) -> dt.date | None:
+    """When the note began, as far as its properties say: created, else date."""
+    return _first_day(values, _CREATED)
+
+
+def valid_from_of(values: Mapping[str, Json]) -> dt.date | None:
+    """The first day on which what the note says holds; None when it does not say."""
+    return _first_day(values, ("validfrom", "validsince", "effectivefrom", "effectivedate"))
+
+
+def valid_until_of(values: Mapping[str, Json]) -> dt.date | None:
+    """The last day on which it holds: of 2025-07 and 2025 the last one in them."""
+    for _, value in _named(values, *_VALID_UNTIL):
+        if day := date_of(value):
+            return _last_day(str(value), day)
+    return None
+
+
+def inactive_of(values: Mapping[str, Json]) -> tuple[str | None, dt.date | None]:
+    """(superseded, deprecated, archived, stale or expired; since when), as the note says of itself.
+
+    From `status`, also as in "superseded by [[Other]]", or a property of that name that is true or
+    a day. The day is that, or archived_on, superseded_at and the like; None when nobody says.
+    """
+    word: str | None = None
+    since: dt.date | None = None
+    for _, value in _named(values, "status"):
+        for entry in _flat(value):
+            if word is None and (match := _NO_LONGER.fullmatch(_as_text(entry))):
+                word = _INACTIVE[match[1].casefold()]
+    for spelled, meant in _INACTIVE.items():
+        for _, value in _named(values, spelled):
+            day = None if isinstance(value, bool) else date_of(value)
+            if value is True or day:
+                word, since = word or meant, since or day
+    if word is not None and since is None:
+        spellings = [name for name, meant in _INACTIVE.items() if meant == word]
+        days = [f for n in spellings for f in (f"{n}on", f"{n}at", f"{n}date", f"date{n}")]
+        since = _first_day(values, days)
+    return word, since
+
+
+def replacement_links(values: Mapping[str, Json]) -> tuple[list[Link], list[Link]]:
+    """(what the note says it replaces, what it says replaced it), as links; bare text counts too.
+
+    From supersedes and replaces; from superseded_by, replaced_by and `status: superseded by ...`.
+    """
+    older = _bare_links(values, "supersedes", "replaces")
+    newer = _bare_links(values, "supersededby", "replacedby")
+    for _, value in _named(values, "status"):
+        for entry in _flat(value):
+            if (match := _NO_LONGER.fullmatch(_as_text(entry))) and match[2]:
+                newer += property_links({"superseded_by": match[2]}, {})
+    return older, newer
+
+
+def _bare_links(values: Mapping[str, Json], *names: str) -> list[Link]:
+    found = []
+    for _, value in _named(values, *names):
+        found += property_links({"superseded_by": value}, {})
+    return found
+
+
+def _first_day(values: Mapping[str, Json], names: Sequence[str]) -> dt.date | None:
+    return next((day for _, value in _named(values, *names) if (day := date_of(value))), None)
+
+
+def _last_day(written: str, day: dt.date) -> dt.date:
+    """The last day of what is written: a year, a month or the day itself."""
+    parts = re.fullmatch(r"\s*\d{4}(?:([-/.])\d{1,2})?\s*", written.strip("[] "))
+    if parts is None:
+        return day
+    month = day.month if parts[1] else 12
+    last = calendar.monthrange(day.year, month)[1]
+    return dt.date(day.year, month, last)
+
+
+_CHANGED = (
+    *("updated", "dateupdated", "updatedat", "lastupdated"),
     *("modified", "datemodified", "lastmodified", "lastmod", "modifiedat"),
-    *("date", "created", "datecreated", "createdat"),
+)
+_CREATED = ("created", "datecreated", "createdat", "createdon", "creationdate", "date")
+_UPDATED = ("lastverified", *_CHANGED, "date", "created", "datecreated", "createdat")
+_VALID_UNTIL = (
+    *("validuntil", "validto", "validthrough", "validtill", "effectiveuntil"),
+    *("expires", "expireson", "expiresat", "expiry", "expirydate", "expirationdate"),
+)
+# What a note calls itself when it no longer holds, and the word for it.
+_INACTIVE = {
+    "superseded": "superseded",
+    "replaced": "superseded",
+    "deprecated": "deprecated",
+    "obsolete": "deprecated",
+    "archived": "archived",
+    "stale": "stale",
+    "expired": "expired",
+}
+_NO_LONGER = re.compile(
+    rf"\W*({'|'.join(_INACTIVE)})(?:\W*|\s+by:?\s+(.+))", re.IGNORECASE | re.DOTALL
 )
 _YEAR_FIRST = re.compile(
     r"(\d{4})(?:([-/.])(\d{1,2})(?:\2(\d{1,2})(?!\d))?|(\d{2})(\d{2})(?:T?\d{4}(?:\d\d)?)?)?"

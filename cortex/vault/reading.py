@@ -88,7 +88,7 @@ def locate(
         if is_note_name(candidate) and _is_served(vault, rules, candidate):
             return candidate
     notes = [note.path for note in scan(vault, rules, follow_outside=follow_outside).notes]
-    found = _by_name(path, notes) if is_inside else []
+    found = by_name(path, notes) if is_inside else []
     if not found:
         present = set(notes)
         known = titles()
@@ -253,7 +253,7 @@ def _is_spelt_so(vault: Path, path: str) -> bool:
     return True
 
 
-def _by_name(path: str, notes: Sequence[str]) -> list[str]:
+def by_name(path: str, notes: Sequence[str]) -> list[str]:
     """Notes whose path ends in `path`: exact first, then without regard to case and composition."""
     wanted = path[:-3] if is_note_name(path) else path
     for fold in (str, folded):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -50,6 +50,21 @@ class FolderRules:
         if any(_matches(rule, path) for rule in self.exclude):
             return False
         return not self.include or any(_matches(rule, path) for rule in self.include)
+
+
+def most_specific(rules: Sequence[str], path: str) -> str | None:
+    """Of the rules that take the note at `path`, the one that says most; None if none takes it.
+
+    That is the one for the deepest folder, then the one with most letters, then the first.
+    """
+    best: tuple[int, int] = (-1, -1)
+    found = None
+    for rule in rules:
+        depth = _depth(rule.removesuffix("/**") or rule, path)
+        size = len(re.sub(r"\*|\?|\[[^\]]*\]", "", rule.strip().strip("/")))
+        if depth is not None and (depth, size) > best:
+            best, found = (depth, size), rule
+    return found
 
 
 def scan(vault: Path, rules: FolderRules, *, follow_outside: bool = False) -> Scan:
@@ -156,13 +171,18 @@ def _ancestors(path: str) -> tuple[str, ...]:
 
 
 def _matches(rule: str, path: str) -> bool:
+    return _depth(rule, path) is not None
+
+
+def _depth(rule: str, path: str) -> int | None:
+    """How deep the uppermost folder lies that a rule takes, or the note; None if it takes none."""
     places = _ancestors(path)
     if rule.lower().endswith((".md", "/*", "/**")):  # a rule for notes, or for all in a folder
         places = (*places, path)
-    if rule.strip().strip("/") in places:  # a name may hold the signs of a pattern
-        return True
+    if (name := rule.strip().strip("/")) in places:  # a name may hold the signs of a pattern
+        return places.index(name)
     pattern = _compiled(rule)
-    return any(pattern.fullmatch(place) for place in places)
+    return next((depth for depth, place in enumerate(places) if pattern.fullmatch(place)), None)
 
 
 @lru_cache(maxsize=1024)

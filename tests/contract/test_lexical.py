@@ -23,7 +23,7 @@ from cortex.indexer.tokens import query_terms, terms
 from cortex.protocols import LexicalIndex
 from cortex.types import key64
 
-ONLY_ALL = FieldWeights(title=0, path=0, names=0, pair=0, heading=0)
+ONLY_ALL = FieldWeights(title=0, path=0, names=0, pair=0, surface=0)
 
 MakeIndex = Callable[..., LexicalIndex]
 
