@@ -32,9 +32,10 @@ if TYPE_CHECKING:
     from .evaluation.report import Variant
     from .indexer.build import IndexReport
     from .protocols import Embedder, Progress, Reranker
-    from .search.channels import DenseRanker
+    from .search.channels import DenseRanker, EmbeddedQuery
+    from .search.corpus import Corpus
     from .search.filters import Filters
-    from .search.searcher import Corpus, EmbeddedQuery, Searcher
+    from .search.searcher import Searcher
     from .vault.reading import NoteText
 
 GRAPH_FILES = (
@@ -546,7 +547,7 @@ class Cortex:
         from .evaluation import trec
         from .evaluation.compare import compared, read_baseline
         from .evaluation.fingerprints import metadata
-        from .evaluation.report import DEPTH, evaluate, variants
+        from .evaluation.report import evaluate, variants
         from .evaluation.targets import find_notes, lint
         from .files import write_text
         from .vault.reading import read_part
@@ -558,7 +559,11 @@ class Cortex:
         headings = {note["file"]: note["headings"] for note in self._corpus().notes.records()}
 
         def is_unread(name: str) -> bool:
-            return rules.takes(name) and os.path.isfile(vault / name)
+            place = vault / name
+            if os.path.isabs(name) or not rules.takes(name) or not os.path.isfile(place):
+                return False
+            # A link to another note is that note, and indexed as it alone.
+            return os.path.relpath(os.path.realpath(place), os.path.realpath(vault)) not in headings
 
         resolved = find_notes(given, headings, is_unread)
         if lint_vault_files:
@@ -589,8 +594,7 @@ class Cortex:
             ask,
             runs,
             top_k,
-            trec.DEPTH if run is not None else DEPTH,
-            progress,
+            progress=progress,
         )
         about = metadata(self.config, self.state, self._today or dt.date.today(), given)
         report = {**done.report, "metadata": about, "remarks": list(given.remarks)}
@@ -638,7 +642,7 @@ class Cortex:
             raise UsageError(f"{path} is there already, and is not overwritten; give --output FILE")
         cases = drafted(self._corpus().notes.records(), _checked_count("count", count))
         if not cases:
-            raise UsageError("no note has a title, alias or heading that could be asked for")
+            raise UsageError("no note has a title, alias or heading of its own to be asked for")
         write_text(path, as_yaml(cases))
         return path
 
@@ -721,7 +725,7 @@ class Cortex:
         return FolderRules(vault.include_folders, vault.exclude_folders)
 
     def _corpus(self) -> Corpus:
-        from .search.searcher import Corpus
+        from .search.corpus import Corpus
 
         stamp = self.state.stamp("index")
         if stamp is None:
@@ -775,18 +779,18 @@ class Cortex:
         key = (model, settings.device, settings.cache_folder, settings.local_files_only)
         with _rerankers_lock:
             if key not in _rerankers:
-                reranker = CrossEncoderReranker(
+                _rerankers[key] = CrossEncoderReranker(
                     model, settings.device, settings.cache_folder, settings.local_files_only is True
                 )
-                try:
-                    reranker.load()
-                except Unavailable as error:
-                    raise UsageError(
-                        f'search.reranker: {error.why}; mend that, set it to "" in '
-                        f"{self.config.path}, or leave it out once with --no-rerank"
-                    ) from error
-                _rerankers[key] = reranker
-            return _rerankers[key]
+            reranker = _rerankers[key]
+        try:
+            reranker.load()
+        except Unavailable as error:
+            raise UsageError(
+                f'search.reranker: {error.why}; mend that, set it to "" in '
+                f"{self.config.path}, or leave it out once with --no-rerank"
+            ) from error
+        return reranker
 
     def _current(self) -> Searcher:
         """The searcher over what is on disk now; opened anew when a generation was replaced."""
@@ -818,7 +822,8 @@ class Cortex:
         from .indexer.lexical import FieldWeights, RankBM25Index, TantivyIndex
         from .search.boosts import BoostSettings
         from .search.channels import LinkGraph
-        from .search.searcher import Searcher, SearchSettings
+        from .search.run import SearchSettings
+        from .search.searcher import Searcher
 
         corpus = self._corpus()
         settings = self.config.search
@@ -1022,7 +1027,7 @@ class _VectorChannel:
 
     def __call__(self, text: str) -> EmbeddedQuery:
         from .embedder.scripts import readable_share
-        from .search.searcher import EmbeddedQuery
+        from .search.channels import EmbeddedQuery
 
         with self._lock:
             if self._opened is None:

@@ -24,12 +24,16 @@ _NOTHING = frozenset({"", "null", "none", "undefined"})
 
 
 def read_arguments(
-    parameters: Mapping[str, Json], synonyms: Mapping[str, str], args: object
+    parameters: Mapping[str, Json],
+    synonyms: Mapping[str, str],
+    args: object,
+    blank_beside: Mapping[str, str] = {},
 ) -> dict[str, Any]:
     """name -> value of what was given or has a default; the others are absent.
 
     parameters: the JSON Schema of an object. synonyms: other names of its properties. null is as if
-    it were not given. Raises UsageError that names the argument as it was given.
+    it were not given. blank_beside: a required text -> the parameter beside which it may be blank.
+    Raises UsageError that names the argument as it was given.
     """
     if isinstance(args, str) and len(args) <= 2 * MAX_CHARS:
         args = _parsed(args)
@@ -57,7 +61,9 @@ def read_arguments(
             raise UsageError(f"{said[name]} and {given} mean the same; give one of them")
         found[name], said[name] = read, given
     for name in parameters.get("required", ()):
-        if name not in found:
+        if name not in found and found.get(blank_beside.get(name, "")):
+            found[name] = ""
+        elif name not in found:
             what = "is empty" if name in said else "is missing"
             raise UsageError(f"{said.get(name, name)} {what}: {properties[name]['description']}")
     defaults = {name: about["default"] for name, about in properties.items() if "default" in about}

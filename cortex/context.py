@@ -14,7 +14,7 @@ from hashlib import blake2b
 from . import generated
 from .errors import UsageError
 from .redaction import redact
-from .search.evidence import best_window
+from .search.evidence import NOTHING_MATCHES, best_window
 from .search.explain import WEAK
 from .text import estimate_tokens, one_line
 from .types import Citation, Context, Hit, SearchResult
@@ -136,7 +136,7 @@ def build_context(
         skipped=tuple(skipped),
         redacted=sum(masked.counts.get(hit.chunk.id, 0) for block in blocks for hit in block.hits),
         unavailable=result.unavailable,
-        warnings=result.warnings,
+        warnings=tuple(w for w in result.warnings if hits or w != NOTHING_MATCHES),
         understood=result.understood,
         corrections=result.corrections,
     )

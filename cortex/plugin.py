@@ -87,7 +87,7 @@ _FILTERS: dict[str, Json] = {
         "importance_max": _number("At most that", 1, 5),
         "confidence_min": _number("Confidence in its frontmatter, 0 to 1", 0, 1),
         "confidence_max": _number("At most that", 0, 1),
-        "modified_after": _day("Its frontmatter date, else the file's; e.g. 2026-01-31"),
+        "modified_after": _day("Its frontmatter date, else its name's or file's"),
         "modified_before": _day("That day or earlier"),
         "after": _day("The same, also 2026-01, 7d, 2w, 3m, yesterday"),
         "before": _day("Before that day, month or year"),
@@ -291,6 +291,7 @@ SYNONYMS: dict[str, dict[str, str]] = {
     },
 }
 _SCHEMA = {schema["name"]: schema for schema in SCHEMAS}
+_BLANK_BESIDE = {"query": "filters"}  # filters alone list the notes that pass
 
 _Answer = Callable[["Cortex", dict[str, Any]], str]
 
@@ -318,7 +319,8 @@ class Tools:
                 cortex = self._runtime.cortex()
                 self._refuse_strangers(cortex, host)
                 parameters = _SCHEMA[name]["parameters"]
-                return answer(cortex, read_arguments(parameters, SYNONYMS[name], args))
+                read = read_arguments(parameters, SYNONYMS[name], args, _BLANK_BESIDE)
+                return answer(cortex, read)
             except CortexError as error:
                 return self._failed(cortex, error)
         except Exception as error:
@@ -514,7 +516,7 @@ class _HitList:
             entry["text"] = f"{text[:text_chars]}…" if cut else text
             entry["text_is_cut"] = cut
             entry["tags"] = [_shown(tag, 100) for tag in hit.tags[:20]]
-            entry["modified"] = day_of(hit.meta, hit.modified).isoformat()
+            entry["modified"] = day_of(hit.meta, hit.modified, hit.chunk.note).isoformat()
             entry["frontmatter"] = _redacted(_within(hit.meta, text_chars))
             entry["ranking"] = _ranking(hit)
         return entry

@@ -118,6 +118,10 @@ def test_without_a_command_the_help_goes_to_stderr_and_the_code_is_2(run: Run) -
         (["graph", "brokn"], "cortex graph has no 'brokn'; did you mean broken?"),
         (["config", "shwo"], "cortex config has no 'shwo'; did you mean show?"),
         (["config", "zzz"], "cortex config has no 'zzz'; there are path, show"),
+        (
+            ["search", "tide", "--group", "day"],
+            "cortex search --group has no 'day'; there are chunk, note",
+        ),
         (["model", "it's"], 'cortex model has no "it\'s"; there are fetch, list, verify'),
         (["index", "extra"], "'extra' is one argument too many; see: cortex index --help"),
         (["search"], "nothing to search for; give a question, e.g. cortex search tide tables"),

@@ -124,6 +124,12 @@ def test_of_hits_that_answer_nothing_the_command_shows_but_the_nearest(
     assert "hits further off not shown; see them with --top-k" in shown.err
 
 
+def test_a_context_without_hits_does_not_call_them_the_nearest(cortex_with: CortexMaker) -> None:
+    context = cortex_with(GARDEN).build_context("gluon number")
+    assert context.relevant == 0
+    assert "nothing matches well; these are the nearest" not in context.warnings
+
+
 def test_the_command_leaves_out_what_has_too_little_evidence(
     cortex_with: CortexMaker, capsys: pytest.CaptureFixture[str]
 ):

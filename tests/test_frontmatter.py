@@ -535,6 +535,14 @@ def test_a_note_is_as_new_as_the_surest_of_its_dates() -> None:
 
 
 def test_a_clock_that_was_far_off_gives_a_day_all_the_same() -> None:
-    assert day_of({"updated": "2024-03-05"}, 1e15) == dt.date(2024, 3, 5)
-    assert day_of({}, 1e15) == dt.date.max
-    assert day_of({}, -1e15) == dt.date.min
+    assert day_of({"updated": "2024-03-05"}, 1e15, "2023-01-01.md") == dt.date(2024, 3, 5)
+    assert day_of({}, 1e15, "2023-02-30.md") == dt.date.max
+    assert day_of({}, -1e15, "a.md") == dt.date.min
+
+
+def test_a_day_in_the_name_goes_behind_the_properties_and_before_the_file() -> None:
+    name = "Log/2023-01-01 Standup.md"
+    assert day_of({}, 1.7e9, name) == dt.date(2023, 1, 1)
+    assert day_of({"created": "2022-02-02"}, 1.7e9, name) == dt.date(2022, 2, 2)
+    assert day_of({}, 1.7e9, "2023-01-01/Standup.md") == dt.date(2023, 1, 1)
+    assert day_of({}, 1.7e9, "Standup 2023-01-01.md") == dt.date(2023, 11, 14)

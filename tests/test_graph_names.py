@@ -113,7 +113,7 @@ WORLD = {
 
 def test_a_search_goes_on_over_a_shared_name_and_says_so(cortex_with: CortexMaker) -> None:
     result = cortex_with(WORLD).search(
-        "what did the rapper Signmark do", channels=["bm25", "graph"]
+        "which currency did the rapper Signmark spend", channels=["bm25", "graph"]
     )
     assert [hit.chunk.note for hit in result.hits[:2]] == ["Signmark.md", "Markka.md"]
     told = result.hits[1].trace.notes

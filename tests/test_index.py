@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import shutil
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -67,6 +69,63 @@ def test_an_incremental_index_answers_like_a_fresh_one(
     cortex.index(force=True)
     fresh = [(h.chunk.id, round(h.score, 6)) for h in cortex.search("honey hive").hits]
     assert grown == fresh
+
+
+def test_thirty_rounds_of_edits_leave_what_a_build_from_nothing_makes(
+    cortex_with: CortexMaker, tmp_path: Path
+) -> None:
+    words = (
+        "Odile Marvadour naïve STRASSE straße cafe\u0301 東京 北京 error42 C++ don't ﬁne İdil ΣΑΣ"
+    )
+    chance = random.Random(11)
+
+    def text() -> str:
+        said = " ".join(chance.choices(words.split(), k=chance.randint(0, 12)))
+        alias, tag = chance.choice(words.split()), chance.randint(0, 3)
+        head = f"---\naliases: [{alias} Bell]\ntags: [{tag}x]\n"
+        return f"{head}---\n# {said[:20]}\n\n{said}\n\n## Part\n\n{said} tide gauge\n"
+
+    cortex = cortex_with({f"n{at}.md": text() for at in range(9)}, build=False)
+    vault = cortex.config.vault.path
+    assert vault is not None
+    (tmp_path / "fresh").mkdir()
+    shutil.copyfile(cortex.config.path, tmp_path / "fresh/config.yaml")
+    fresh = Cortex.open(tmp_path / "fresh/config.yaml", env={})
+
+    def made(by: Cortex) -> tuple[dict[str, bytes], list[Any]]:
+        stamp = by.state.stamp("index")
+        assert stamp is not None
+        files = {
+            str(file.relative_to(stamp.folder)): file.read_bytes()
+            for file in stamp.folder.rglob("*")
+            if file.is_file() and "lexical" not in file.parts
+        }
+        asked = (
+            "tide gauge bell",
+            "Odile Marvadour",
+            "strasse naive café",
+            "東京",
+            "don't error42",
+        )
+        results = [by.search(query, 50, channels=["bm25"], boosts=False).hits for query in asked]
+        return files, [[(hit.chunk.id, hit.score) for hit in hits] for hits in results]
+
+    for number in range(30):
+        for _ in range(chance.randint(1, 4)):
+            note = chance.choice(sorted(vault.glob("*.md")))
+            match chance.randrange(4):
+                case 0:
+                    note.write_text(text(), "utf-8")
+                case 1 if len(list(vault.glob("*.md"))) > 3:
+                    note.unlink()
+                case 2:
+                    note.rename(vault / f"{chance.choice(words.split())} {number}.md")
+                case _:
+                    (vault / f"new {number} {chance.randint(0, 9)}.md").write_text(text(), "utf-8")
+        cortex.index()
+        if number % 5 == 4:
+            fresh.index(force=True)
+            assert made(cortex) == made(fresh), number
 
 
 def test_a_note_that_cannot_be_read_keeps_its_last_chunks_and_is_reported(

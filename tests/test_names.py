@@ -241,3 +241,24 @@ def test_names_that_differ_in_case_marks_spaces_and_signs_have_one_key():
     assert {name_key(name) for name in same} == {"tidegauge"}
     assert name_key("हिन्दी") == unicodedata.normalize("NFKC", "हिन्दी")
     assert name_key(" ") == ""
+
+
+def test_the_only_heading_of_level_1_that_a_note_begins_with_is_a_name_behind_the_others(
+    cortex_with: CortexMaker,
+):
+    cortex = cortex_with(
+        {
+            **WORDY,
+            "202501.md": "# Tide gauge\n\nIn the shed.",
+            "x.md": "---\naliases: [tide gauge]\n---\nUnder the pier.",
+            "two.md": "# Tide gauge\n\nOne of\n\n# Several\n\nparts.",
+            "below.md": "## Tide gauge\n\nA section.",
+        }
+    )
+    assert first(cortex, "tide gauge", 2) == ["x.md", "202501.md"]
+    hits = {
+        hit.chunk.note: hit.trace.notes.get("exact") for hit in cortex.search("Tide gauge").hits
+    }
+    assert hits["202501.md"] == "name"
+    assert not {hits.get("two.md"), hits.get("below.md")} & {"name"}
+    assert first(cortex, "shed title:tide") == ["202501.md"]

@@ -209,6 +209,12 @@ def test_near_matches_are_titles_and_aliases_too(
         assert str(error.value).endswith(f"did you mean {path}?")
 
 
+def test_a_name_that_holds_the_word_goes_before_one_that_is_a_little_like_it() -> None:
+    names = ["Catan", "2023 Japan Trip", "Japanese food in every town and season"]
+    assert nearest("japan", names, 1) == ["2023 Japan Trip"]
+    assert nearest("japn", ["2023 Japan Trip", "Japan"], 1) == ["Japan"]
+
+
 @pytest.mark.parametrize("wanted", ["tide gauge wiring " * 10, "tide gauge wiring", "zzz", "a"])
 def test_the_nearest_of_thousands_are_found_quickly(wanted: str) -> None:
     choose = random.Random(1)

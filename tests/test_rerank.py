@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,7 +13,9 @@ import pytest
 from conftest import CortexMaker
 from cortex import Cortex
 from cortex.cli import main
+from cortex.embedder import cross_encoder as cross_encoder_module
 from cortex.embedder.cross_encoder import CrossEncoderReranker
+from cortex.embedder.models import quiet_transformers
 from cortex.errors import Unavailable, UsageError
 from cortex.plugin import Tools
 from cortex.runtime import Runtime
@@ -271,3 +274,42 @@ def test_a_model_that_fails_at_a_question_is_named_and_the_rest_answers(
     result = cortex.search("boards of the pier")
     assert [(part.what, part.why) for part in result.unavailable] == [("rerank", "no memory left")]
     assert result.hits == cortex.search("boards of the pier", rerank=False).hits
+
+
+def test_a_hub_that_cannot_give_the_model_is_asked_once_and_not_at_each_question(
+    cortex_with: CortexMaker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cortex = cortex_with(NOTES, "search: {reranker: some/absent-ranker}")
+    asked: list[str] = []
+
+    def refuses(self: CrossEncoderReranker) -> None:
+        asked.append(self.name)
+        raise Unavailable("rerank", "no way to the hub")
+
+    monkeypatch.setattr(CrossEncoderReranker, "_loaded", refuses)
+    for _ in range(3):
+        with pytest.raises(UsageError, match=r"search\.reranker: no way to the hub; mend that"):
+            cortex.search("pier")
+    assert asked == ["some/absent-ranker"]
+    monkeypatch.setattr(cross_encoder_module, "RETRY_AFTER_S", 0)  # as when that time is over
+    with pytest.raises(UsageError):
+        cortex.search("pier")
+    assert len(asked) == 2
+
+
+def test_a_folder_that_is_not_there_is_told_without_loading_anything(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+    with pytest.raises(Unavailable, match="no such folder"):
+        CrossEncoderReranker(str(tmp_path / "gone"), "cpu").load()
+
+
+def test_what_a_hub_tries_again_is_not_told_line_by_line() -> None:
+    pytest.importorskip("transformers", reason="sentence-transformers is not installed")
+    library = logging.getLogger("huggingface_hub")
+    before = library.level
+    with quiet_transformers():
+        assert not library.isEnabledFor(logging.WARNING)
+        assert library.isEnabledFor(logging.ERROR)
+    assert library.level == before

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import io
 import json
 import re
@@ -12,11 +13,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from cortex import Cortex, UsageError
 from cortex.cli import main
-from cortex.evaluation.cases import read_cases, sample_cases
+from cortex.evaluation.cases import CaseSet, read_cases, sample_cases
 from cortex.evaluation.collection import read_judged
+from cortex.evaluation.drafts import drafted
+from cortex.evaluation.fingerprints import metadata
 from cortex.evaluation.page import page
 from cortex.evaluation.report import variants
 
@@ -36,6 +40,7 @@ CASES = """\
   expected: {file: wax.md, heading: Melting}
   expected_top_k: 2
 """
+DAY, SET = dt.date(2026, 3, 1), CaseSet((), "cases.yaml")
 
 
 @pytest.fixture
@@ -160,11 +165,24 @@ def only_rank(report: dict[str, Any], name: str) -> float:
 
 @pytest.mark.parametrize(
     "name",
-    ["old/honey 2019", "Old/Honey 2019.MD", "./old/honey 2019.md", "honey 2019", "HONEY 2019.md"],
+    [
+        "old/honey 2019",
+        "old\\Honey 2019.md",
+        "Old/Honey 2019.MD",
+        "./old/honey 2019.md",
+        "honey 2019",
+        "HONEY 2019.md",
+    ],
 )
 def test_a_note_may_be_named_without_its_suffix_its_case_or_its_folder(ask, name):
     (found,) = only(ask(f"- {{id: a, query: q, expected: '{name}'}}"))["expected"]
     assert found["file"] == "old/honey 2019.md"
+
+
+def test_a_note_that_is_named_twice_counts_once_with_its_best_grade(ask):
+    expected = "[{file: wax.md, grade: 3}, Wax, bees.md]"
+    case = only(ask(f"- {{id: a, query: candles, expected: {expected}}}"))
+    assert [(t["file"], t["grade"]) for t in case["expected"]] == [("wax.md", 3), ("bees.md", 1)]
 
 
 def test_a_name_that_two_notes_have_needs_its_path(cortex_with, tmp_path):
@@ -228,6 +246,22 @@ def test_the_four_columns_of_trec_are_read_and_names_may_hold_blanks(tmp_path):
     assert [(target.file, target.grade) for target in second.expected] == [("Fog Bell.md", 2)]
 
 
+def test_a_judgement_that_is_no_whole_number_is_refused_and_blanks_at_the_end_are_not(tmp_path):
+    queries, qrels = tmp_path / "queries.jsonl", tmp_path / "qrels.txt"
+    queries.write_text('{"id": "1", "text": "honey"}\n', "utf-8")
+    qrels.write_text("1 0 honey.md 2 \n1 0 wax.md -1\n", "utf-8")
+    (case,) = read_judged(queries, qrels).cases
+    assert [(target.file, target.grade) for target in case.expected] == [("honey.md", 2)]
+    for wrong, why in {
+        "1\thoney.md\t0.5\n": "line 1: the grade must be a whole number up to 100, not 0.5",
+        "1\thoney.md\n": "line 1: give query id, note and grade",
+        "1\t\t1\n": "line 1 has an empty column",
+    }.items():
+        qrels.write_text(wrong, "utf-8")
+        with pytest.raises(UsageError, match=why):
+            read_judged(queries, qrels)
+
+
 def test_a_run_is_what_trec_eval_reads_and_ranks_as_the_search_did(cortex, tmp_path, ask):
     run = tmp_path / "run.txt"
     case = only(ask("- {id: a b, query: honey, expected: honey.md}", run=run))
@@ -248,6 +282,23 @@ def test_a_run_in_tsv_is_query_note_and_score(tmp_path, ask):
 
 
 # The report
+
+
+def test_names_with_line_breaks_do_not_break_the_columns_of_a_run(tmp_path, ask):
+    ask('- {id: "a\\n\\tb", query: candles, expected: wax.md}', run=tmp_path / "run.tsv")
+    lines = (tmp_path / "run.tsv").read_text("utf-8").splitlines()
+    assert lines and all(line.startswith("a  b\t") for line in lines)
+    assert {line.count("\t") for line in lines} == {2}
+
+
+def test_recall_at_20_looks_at_20_notes_though_one_note_gives_several_chunks(cortex_with, tmp_path):
+    sections = "".join(f"\n## Part {at}\n\nBees of kind {at}.\n" for at in range(4))
+    notes = {f"{at:02}.md": f"# Note {at}\n{sections}" for at in range(20)}
+    cases = tmp_path / "cases.yaml"
+    expected = ", ".join(notes)
+    cases.write_text(f"- {{id: a, query: bees of kind, expected: [{expected}]}}", "utf-8")
+    report = cortex_with(notes).search_eval(cases, unboosted=False)
+    assert report["measures"]["Recall@20"]["value"] == 1.0
 
 
 def test_hits_are_those_of_a_search_for_as_many(cortex, ask):
@@ -363,6 +414,49 @@ def test_a_case_that_asks_something_else_now_is_not_compared(ask, baseline):
     assert summary["improvement_count"] == 0
 
 
+@pytest.mark.parametrize(
+    ("was", "now"),
+    [
+        ("expected_files: bees.md", "expected_files: {file: bees.md, grade: 3}"),
+        ("  tags: [insects]", "  tags: [insects]\n  expected_top_k: 1"),
+    ],
+)
+def test_a_case_that_is_judged_otherwise_now_is_not_compared(ask, baseline, was, now):
+    earlier = with_rank(baseline(CASES), "dance", 3, False)
+    summary = ask(CASES.replace(was, now), baseline=earlier)["compare_summary"]
+    assert summary["changed_cases"] == ["dance"] and summary["matched_case_count"] == 1
+    assert (summary["regression_count"], summary["improvement_count"]) == (0, 0)
+
+
+def test_where_things_lie_is_no_difference_to_a_baseline(cortex, ask, baseline):
+    earlier = baseline(CASES)
+    there = json.loads(earlier.read_text("utf-8"))
+    there["metadata"]["model"]["name"] = "/elsewhere/model"
+    there["channels"]["ran"].reverse()
+    earlier.write_text(json.dumps(there), "utf-8")
+    config = cortex.config.path
+    settings = yaml.safe_load(config.read_text("utf-8"))
+    settings["vault"]["descriptions"] = {"*.md": "all of it"}
+    settings["embeddings"]["endpoint"] = {"timeout_s": 7, "retries": 1}
+    config.write_text(yaml.safe_dump(settings), "utf-8")
+    again = Cortex.open(config, env={})
+    report = again.search_eval(earlier.parent / "cases.yaml", baseline=earlier)
+    assert report["baseline"]["drift"] == []
+
+
+def test_a_folder_of_a_model_stands_in_the_settings_by_its_name(cortex, ask, tmp_path):
+    for home in ("one", "two"):
+        folder = tmp_path / home / "bge"
+        settings = {"embeddings": {"model": str(folder)}, "vault": {"path": str(tmp_path)}}
+        (tmp_path / f"{home}.yaml").write_text(json.dumps(settings), "utf-8")
+    told = [
+        metadata(Cortex.open(tmp_path / f"{home}.yaml", env={}).config, cortex.state, DAY, SET)
+        for home in ("one", "two")
+    ]
+    assert told[0]["config"] == told[1]["config"]
+    assert told[0]["config"]["settings"]["embeddings.model"] == "bge"
+
+
 def test_groups_are_compared_too(ask, baseline):
     earlier = baseline(CASES)
     report = json.loads(earlier.read_text("utf-8"))
@@ -405,6 +499,27 @@ def test_a_baseline_of_another_vault_config_or_question_is_told(cortex, ask, bas
         "the vault differs: 4 notes then, 5 now",
         "it was asked otherwise: top 10 with boosts then, top 3 with boosts now",
     ]
+
+
+def test_an_index_that_still_counts_what_was_deleted_is_told(cortex, ask, baseline, monkeypatch):
+    earlier = baseline(CASES)
+    monkeypatch.setattr("cortex.indexer.lexical.SMALL_INDEX", 1)
+    monkeypatch.setattr("cortex.indexer.lexical.MAX_DELETED_SHARE", 1.0)
+    note = cortex.config.vault.path / "wax.md"
+    text = note.read_text("utf-8")
+    for content in (f"{text}\nmore\n", text):  # the vault is what it was, the index is not
+        note.write_text(content, "utf-8")
+        cortex.index()
+    (line,) = (
+        line for line in ask(CASES, baseline=earlier)["baseline"]["drift"] if "keyword" in line
+    )
+    assert re.fullmatch(
+        r"the keyword index differs: 0 deleted entries counted then, [1-9]\d* now; "
+        r"for exact scores, run: cortex index --force",
+        line,
+    )
+    cortex.index(force=True)
+    assert ask(CASES, baseline=earlier)["baseline"]["drift"] == []
 
 
 def test_a_baseline_of_another_model_is_told(ask, baseline):
@@ -483,10 +598,21 @@ def test_a_baseline_may_be_replaced_by_the_report_that_is_compared_with_it(run, 
     assert json.loads(base.read_text("utf-8"))["cases"][0]["best_expected_rank"] == 2
 
 
+def test_a_case_whose_filters_leave_nothing_says_why(run, tmp_path):
+    file = tmp_path / "cases.yaml"
+    file.write_text("- {id: a, query: wax, expected: wax.md, filters: {titel: x}}", "utf-8")
+    code, out, _ = run("--cases", file)
+    told = "no expected note was found: no note has the property 'titel', so it matches none"
+    assert code == 1 and told in out
+
+
 # Wrong input
 
 
 WRONG = {
+    "- {id: a, query: q, expected: wax.md, must_not: Wax}": (
+        "case 'a' expects wax.md, and it must not be found"
+    ),
     "- {id: a, query: q, expected: bee.md}": (
         "case 'a' names 'bee.md', which is no note of the vault; did you mean bees.md?"
     ),
@@ -514,6 +640,12 @@ WRONG = {
     "- {id: a, query: q, expected: wax.md, filters: {modified_after: once}}": (
         "case 'a': filters: modified_after: give a "
     ),
+    "- {id: a, query: q, expected: 'wax.md:5-3'}": (
+        "case 'a', expected: lines must be a range such as 10-20, not '5-3'"
+    ),
+    "- {id: a, query: q, expected: /etc/hosts}": (
+        "case 'a' names '/etc/hosts', which is no note of the vault"
+    ),
     "- just a text": "case 1 must be a mapping with id, query and expected_files",
 }
 
@@ -537,6 +669,15 @@ EMPTY = "{} holds no cases; to draft some, run: cortex search-eval init"
         ("[]", EMPTY),
         ("cases: []", EMPTY),
         ("cases: [a", "{} is not YAML in line 2: "),
+        # The dash of a second case was forgotten: it must not swallow the first.
+        (
+            "- id: a\n  query: q\n  expected: wax.md\n  id: b\n",
+            "{} is not YAML in line 4: 'id' stands there twice",
+        ),
+        (
+            "- {id: a, query: q, expected: wax.md, expected: bees.md}",
+            "{} is not YAML in line 1: 'expected' stands there twice",
+        ),
         ("hello", "{} holds no list of cases but 'hello'"),
         ("case: []", "{} has 'case'; give a list of cases, or a mapping with `cases`"),
         (b"\xff\xfe", "{} is not UTF-8 text"),
@@ -550,6 +691,18 @@ def test_a_file_that_holds_no_cases_is_one_line_and_exit_code_two(run, tmp_path,
     code, out, err = run("--cases", file)
     assert (code, out) == (2, "")
     assert err.startswith(f"cortex: {message.format(file)}") and err.count("\n") == 1
+
+
+def test_a_baseline_whose_parts_were_lost_is_damaged_or_compared_and_no_crash(ask, baseline):
+    earlier = baseline(CASES)
+    report = json.loads(earlier.read_text("utf-8"))
+    report["runs"]["search"] = "lost"
+    earlier.write_text(json.dumps(report), "utf-8")
+    assert ask(CASES, baseline=earlier)["baseline"]["drift"] == []
+    del report["cases"][0]["best_expected_rank"]
+    earlier.write_text(json.dumps(report), "utf-8")
+    with pytest.raises(UsageError, match="is damaged: its cases cannot be read"):
+        ask(CASES, baseline=earlier)
 
 
 @pytest.mark.parametrize(
@@ -623,6 +776,15 @@ def test_a_note_that_is_not_indexed_yet_is_told_with_the_remedy(run, cortex, tmp
     )
 
 
+def test_a_link_to_a_note_is_no_note_that_waits_for_the_index(run, cortex, tmp_path):
+    (cortex.config.vault.path / "candles.md").symlink_to("wax.md")
+    cases = tmp_path / "cases.yaml"
+    cases.write_text("- {id: a, query: q, expected: candles.md}", "utf-8")
+    cortex.index()
+    told = f"cortex: {cases}: case 'a' names 'candles.md', which is no note of the vault\n"
+    assert run("--cases", cases) == (2, "", told)
+
+
 # Drafts, and the sample
 
 
@@ -659,6 +821,19 @@ def test_names_that_several_notes_have_and_dates_are_not_drafted(cortex_with):
     )
     with pytest.raises(UsageError, match="no note has a title, alias or heading"):
         cortex.draft_cases()
+
+
+@pytest.mark.parametrize(
+    ("headings", "query"),
+    [
+        ("# Tide gauge\n\n## Repair\n\nOil it.\n", "Tide gauge Repair"),
+        ("## Books\n\nOne.\n\n# Clippings\n\nTwo.\n", "Kelly Books"),  # over a part alone
+        ("# One\n\n## Books\n\nOne.\n\n# Two\n\nTwo.\n", "Kelly Books"),
+    ],
+)
+def test_a_section_is_asked_for_with_what_its_note_is_about(cortex_with, headings, query):
+    notes = cortex_with({"Kelly.md": headings})._corpus().notes.records()
+    assert [case["query"] for case in drafted(notes)] == [query]
 
 
 def test_the_cases_of_the_sample_vault_pass(cortex_with):

@@ -91,6 +91,16 @@ def test_of_two_words_as_near_the_one_in_a_name_is_meant_then_the_commoner(
     )
 
 
+def test_another_letter_in_a_short_word_is_a_slip_of_a_name_that_is_rare_or_typed_as_one(
+    cortex_with: CortexMaker,
+):
+    notes = {f"{n}.md": "---\ntags: [case]\n---\nA case." for n in range(11)}
+    cortex = cortex_with({**notes, "Tobin.md": "He solders."})
+    assert cortex.search("lemon cake").corrections == ()
+    assert cortex.search("Cake").corrections == (("Cake", "Case"),)
+    assert cortex.search("tobyn").corrections == (("tobyn", "tobin"),)
+
+
 def test_a_swap_is_likelier_than_a_letter_too_many(cortex_with: CortexMaker):
     notes = {f"{i}.md": "Cases and more cases." for i in range(3)}
     cortex = cortex_with({**notes, "x.md": "What causes it."})
@@ -202,3 +212,61 @@ def test_slips_are_counted():
     ]
     assert distance("calibration", "clibartion", 2) == 2
     assert distance("gauge", "harbour", 2) > 2
+
+
+GERMAN = {
+    "a.md": "Die Geschwindigkeitsbegrenzung auf der Autobahn wurde im letzten Jahr aufgehoben.",
+    "b.md": "Die Binnenschifffahrt ist ein altes Gewerbe auf den Flüssen und Kanälen.",
+    "c.md": "Das Fahrrad steht im Keller, und die Reparatur ist noch nicht bezahlt.",
+    "d.md": "Heute gibt es Suppe mit Brot und danach einen Kuchen.",
+}
+
+
+@pytest.mark.parametrize(
+    ("query", "note", "used"),
+    [
+        ("Schifffahrt", "b.md", "Binnenschifffahrt"),
+        ("Begrenzung", "a.md", "Geschwindigkeitsbegrenzung"),
+        ("geschwindigkeit", "a.md", "geschwindigkeitsbegrenzung"),
+        ("Fahrradreparatur", "c.md", "Fahrrad Reparatur"),
+        ("Autobahnsreparatur", "c.md", "Autobahn Reparatur"),
+    ],
+)
+def test_in_a_language_that_joins_words_a_part_finds_the_whole_and_the_whole_its_parts(
+    cortex_with: CortexMaker, query: str, note: str, used: str
+):
+    result = cortex_with(GERMAN).search(query, channels=["bm25"])
+    assert note in [hit.chunk.note for hit in result.hits]
+    assert result.corrections == ((query, used),)
+
+
+def test_what_is_known_or_a_part_of_nothing_stays_as_it_was_typed(cortex_with: CortexMaker):
+    cortex = cortex_with(GERMAN)
+    for query in ("Suppe", "Keller und Kuchen", "Elefant", "Bahn"):
+        assert cortex.search(query).corrections == ()
+
+
+def test_in_a_language_that_does_not_no_word_is_taken_for_a_part(cortex_with: CortexMaker):
+    cortex = cortex_with(
+        {
+            "a.md": "The availability of the steamboats was the topic of the day in the town.",
+            "b.md": "We had soup with bread for lunch, and later some cake with the coffee.",
+        }
+    )
+    for query in ("ability", "boats", "Steam", "soupbread"):
+        assert cortex.search(query).corrections == ()
+
+
+def test_a_word_of_a_script_without_capitals_is_found_behind_its_article_and_respelt(
+    cortex_with: CortexMaker,
+):
+    cortex = cortex_with(
+        {
+            "he.md": "הגיבוי של מסד הנתונים רץ כל לילה על השרת הגדול",
+            "other.md": "היום יפה בחוץ ואנחנו הולכים לים",
+        }
+    )
+    result = cortex.search("גיבוי", channels=["bm25"])
+    assert [hit.chunk.note for hit in result.hits] == ["he.md"]
+    assert result.corrections == (("גיבוי", "הגיבוי"),)
+    assert cortex.search("נתונים", channels=["bm25"]).hits[0].chunk.note == "he.md"

@@ -408,6 +408,14 @@ def test_without_the_vault_no_command_is_proposed(cortex_with, tmp_path):
     assert (status["freshness"], status["next"]) == (None, [])
 
 
+def test_a_reranker_whose_folder_is_missing_is_a_problem(cortex_with, tmp_path):
+    cortex = cortex_with(NOTES, f"search:\n  reranker: {tmp_path}/nowhere\n")
+    assert cortex.status({})["problems"] == [
+        f"the reranker {tmp_path}/nowhere is no folder, so nothing can be found; "
+        "mend search.reranker"
+    ]
+
+
 def test_a_required_file_that_is_missing_is_a_problem_and_an_optional_one_is_not(
     cortex_with, tmp_path
 ):

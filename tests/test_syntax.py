@@ -43,6 +43,9 @@ def found(cortex: Cortex, query: str, **asked: Any) -> list[str]:
         ("tag:#a OR tag:b/c tide", "tide", "words: tide; tag a or tag b/c"),
         ("walrus OR penguin food", "walrus penguin food", "words: walrus or penguin food"),
         ('(tag:a type:b) OR "x y"', "x y", '(tag a and type b) or with "x y"'),
+        ('"x y" or tag:b', "x y", 'with "x y" or tag b'),
+        ("tag:a or (tag:b type:c)", "", "tag a or (tag b and type c)"),
+        ("fog or mist tag:a", "fog or mist", "words: fog or mist; tag a"),
         ("tag:x AND NOT tag:y", "", "tag x; not tag y"),
         ("after:7d before:yesterday", "", "from 2025-12-25; before 2025-12-31"),
         ("after:2025 before:2025-03", "", "from 2025-01-01; before 2025-03-01"),
@@ -185,6 +188,7 @@ BELL, GAUGE, HARBOUR, LOG, CHINESE = WORLD
         ('fog near:"Fog Bell"', {BELL, GAUGE, HARBOUR}),
         ("sleep near:Harbour", set()),
         ('tag:log OR "fog bell"', {LOG, BELL, HARBOUR}),
+        ('tag:log or "fog bell"', {LOG, BELL, HARBOUR}),
         ("sleep OR tag:sea", {LOG, BELL}),
         ("fog (tag:sea OR type:device)", {BELL, GAUGE}),
         ("fog -(tag:sea OR type:device)", {HARBOUR}),
@@ -283,6 +287,11 @@ def test_a_name_or_value_that_no_note_has_is_told_with_the_nearest(
     assert result.hits == () and result.warnings[0].startswith(warning)
 
 
+def test_another_number_is_not_said_to_have_been_meant(cortex_with: CortexMaker) -> None:
+    cortex = cortex_with({"a.md": "---\nmade: 1610992021546\n---\nFog."})
+    assert cortex.search("made:2021").warnings == ("no note has the made '2021'",)
+
+
 def test_a_question_with_a_phrase_that_no_note_holds_is_read_without_the_quotes(
     cortex_with: CortexMaker,
 ) -> None:
@@ -324,7 +333,7 @@ def test_link_filters_without_a_graph_are_unavailable_and_say_what_to_run(
     result = cortex.search("near:Harbour fog", channels=["bm25"])
     assert result.hits == ()
     assert [(m.what, m.why) for m in result.unavailable] == [
-        ("link filters", "there is no graph yet; run: cortex graph build")
+        ("filtering by links", "there is no graph yet; run: cortex graph build")
     ]
 
 
@@ -450,3 +459,44 @@ def test_what_stands_behind_a_message_is_sought_by_its_words_alone(
         is_first_turn=True,
     )
     assert answer is not None and "strikes late" in answer["context"]
+
+
+@pytest.mark.parametrize("filters", [{"links_to": ["!Harbour"]}, {"links_to": "!harbour.md"}])
+def test_a_note_named_behind_an_exclamation_mark_leaves_out_what_links_to_it(
+    cortex_with: CortexMaker, filters: dict[str, Any]
+) -> None:
+    cortex = cortex_with(WORLD)
+    linked = found(cortex, "", filters={"links_to": "Harbour"})
+    assert linked and set(found(cortex, "", filters=filters)) == set(WORLD) - set(linked)
+    result = cortex.search("fog", filters={"links_to": ["!nowhere"]})
+    assert result.hits and "there is no note 'nowhere'" in result.warnings[0]
+
+
+def test_the_tools_list_notes_by_filters_without_a_question(
+    cortex_with: CortexMaker, tmp_path: Path
+) -> None:
+    tools = Tools(runtime_of(cortex_with(WORLD), tmp_path))
+    for asked in ({}, {"query": ""}, {"query": " "}):
+        told = json.loads(tools.vault_search({**asked, "filters": {"tags_any": ["sea"]}}))
+        assert [hit["note"] for hit in told["results"]] == [BELL]
+        told = json.loads(tools.vault_build_context({**asked, "filters": {"tags_any": ["sea"]}}))
+        assert [cited["note"] for cited in told["citations"]] == [BELL]
+        assert "query is" in json.loads(tools.vault_search({**asked, "filters": {}}))["error"]
+
+
+def test_swapped_letters_of_a_short_value_are_seen_through(cortex_with: CortexMaker) -> None:
+    cortex = cortex_with({"a.md": "---\ntags: work\n---\nfog", "b.md": "fog"})
+    assert cortex.search("fog tag:wrok").warnings == (
+        "no note has the tag 'wrok'; did you mean work?",
+    )
+
+
+def test_a_daily_note_without_properties_is_of_the_day_in_its_name(
+    cortex_with: CortexMaker,
+) -> None:
+    cortex = cortex_with(
+        {"2025-12-30.md": "soup", "2025-11-01 Fair.md": "soup", "Log/2024-01-05.md": "soup"}
+    )
+    assert found(cortex, "soup after:2025-12-01") == ["2025-12-30.md"]
+    assert found(cortex, "soup before:2025") == ["Log/2024-01-05.md"]
+    assert found(cortex, "after:2025") == ["2025-12-30.md", "2025-11-01 Fair.md"]

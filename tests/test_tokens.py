@@ -261,6 +261,8 @@ def test_spans_are_the_terms_with_their_places(text: str, language: str) -> None
     assert [term for term, _, _ in found] == terms(text, language)
     assert all(0 <= start < end <= len(text) for _, start, end in found)
     assert all(term and not any(c.isspace() for c in term) for term, _, _ in found)
+    some = {term for term, _, _ in found[::2]}
+    assert spans(text, language, some) == [span for span in found if span[0] in some]
 
 
 @given(ANY_TEXT, st.sampled_from(["en", "de", "sv", "tr", "ja", "und"]))

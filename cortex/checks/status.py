@@ -235,6 +235,9 @@ def _file_problems(config: Config, hooks: Sequence[Row]) -> Iterator[str]:
     skill = config.hooks.skill_context.skill_path
     if "skill_bootstrap" in on and skill and not _is_readable(Path(skill)):
         yield f"the skill {skill} cannot be read; mend hooks.skill_context.skill_path"
+    reranker = Path(config.search.reranker).expanduser()
+    if reranker.is_absolute() and not reranker.is_dir():
+        yield f"the reranker {reranker} is no folder, so nothing can be found; mend search.reranker"
 
 
 # Warnings: what works, and perhaps not as it was meant

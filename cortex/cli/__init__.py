@@ -174,10 +174,11 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         if wrong := _NO_CHOICE.search(message):
-            typed, choices = wrong[1], re.findall(r"[\w-]+", wrong[2])
+            option, typed, choices = wrong[1], wrong[2], re.findall(r"[\w-]+", wrong[3])
             near = difflib.get_close_matches(typed.strip("'\""), choices, n=1)
             hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(choices)}"
-            raise UsageError(f"{self.prog} has no {typed}; {hint}")
+            what = f"{self.prog} {option}" if option else self.prog
+            raise UsageError(f"{what} has no {typed}; {hint}")
         raise UsageError(f"{message}; see: {self.prog} --help")
 
     def near(self, option: str) -> str | None:
@@ -190,7 +191,7 @@ class _Parser(argparse.ArgumentParser):
 
 # How argparse says that a word is none of the choices, whose quotes differ from one Python to
 # another.
-_NO_CHOICE = re.compile(r"invalid choice: (.+) \(choose from (.*)\)$")
+_NO_CHOICE = re.compile(r"(?:argument (--[\w-]+): )?invalid choice: (.+) \(choose from (.*)\)$")
 _EXCLUSION = re.compile(r"-[^\W\d_]{2}|-[\"(\[#]")  # what a question leaves out: `-draft`
 NEAR = 0.7  # of 1: `topk` and `top-k`, not `version` and `json`
 

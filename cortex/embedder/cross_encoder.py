@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import threading
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from .models import device_of, hub_place, missing_package, one_line, quiet_trans
 
 BATCH = 16  # pairs
 REQUIREMENT = "sentence-transformers>=5.0"
+RETRY_AFTER_S = 300  # what a hub cannot give now takes it a minute to refuse
 
 
 class CrossEncoderReranker:
@@ -21,7 +23,8 @@ class CrossEncoderReranker:
 
     model: a folder, or a name on the model hub, which is downloaded if it is not in the hub's
     cache, unless local_files_only. device and cache_folder: as for an embedder. Nothing is loaded
-    before `load`. Pairs beyond the model's window are cut at the end of the text.
+    before `load`. Pairs beyond the model's window are cut at the end of the text. A hub model that
+    could not be loaded is not tried again for RETRY_AFTER_S, a folder at each call.
     """
 
     def __init__(
@@ -40,11 +43,20 @@ class CrossEncoderReranker:
         self._folder = path.resolve() if is_path else None
         self._lock = threading.RLock()  # transformers changes its tokenizer's settings in each call
         self._model: Any = None
+        self._failure: tuple[float, Unavailable] | None = None  # when, by time.monotonic, and why
 
     def load(self) -> None:
         with self._lock:
-            if self._model is None:
+            if self._model is not None:
+                return
+            if self._failure and time.monotonic() - self._failure[0] < RETRY_AFTER_S:
+                raise self._failure[1]
+            try:
                 self._model = self._loaded()
+            except Unavailable as error:
+                if self._folder is None:
+                    self._failure = (time.monotonic(), error)
+                raise
 
     def scores(self, query: str, texts: Sequence[str]) -> list[float]:
         if not texts:
@@ -62,6 +74,8 @@ class CrossEncoderReranker:
         return scores
 
     def _loaded(self) -> Any:
+        if self._folder is not None and not self._folder.is_dir():
+            raise self._unusable("no such folder")
         try:
             from sentence_transformers import CrossEncoder
         except ImportError as error:
@@ -71,8 +85,6 @@ class CrossEncoderReranker:
             place = self._folder or hub_place([self.name], self._cache_folder)
         except ValueError as error:  # no name that a hub model can have
             raise self._unusable(one_line(error)) from error
-        if self._folder is not None and not self._folder.is_dir():
-            raise self._unusable("no such folder")
         if place is None and not may_download:
             raise self._unusable("not in the cache, and local_files_only")
         if place is None and Path(self.name).exists():  # sentence-transformers would prefer it

@@ -380,19 +380,21 @@ def device_of(wanted: str) -> str:
 def quiet_transformers() -> Iterator[None]:
     """Without the bar that loading a model draws, and without advice to those who wrote the call.
 
-    Progress is for long work, and what goes wrong is raised.
+    Progress is for long work, and what goes wrong is raised, also what a hub tried again and again.
     """
     from transformers.utils import logging as transformers_logging
 
     was_on = transformers_logging.is_progress_bar_enabled()
     transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call,unused-ignore]
-    library = logging.getLogger("sentence_transformers")
-    level = library.level
-    library.setLevel(logging.ERROR)
+    libraries = [logging.getLogger(name) for name in ("sentence_transformers", "huggingface_hub")]
+    levels = [library.level for library in libraries]
+    for library in libraries:
+        library.setLevel(logging.ERROR)
     try:
         yield
     finally:
-        library.setLevel(level)
+        for library, level in zip(libraries, levels, strict=True):
+            library.setLevel(level)
         if was_on:
             transformers_logging.enable_progress_bar()  # type: ignore[no-untyped-call,unused-ignore]
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -104,10 +105,8 @@ def _listed(path: Path) -> list[Any]:
 
     if path.suffix == ".jsonl":
         raise UsageError(f"{path} is no YAML; give it as --queries, and the judgements as --qrels")
-    # As text alone, or `id: 007` and `query: 12:30` would not be what was written.
-    loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
     try:
-        document = yaml.load(read_text(path), Loader=loader)
+        document = yaml.load(read_text(path), Loader=_loader())
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f" in line {mark.line + 1}" if mark else ""
@@ -126,6 +125,26 @@ def _listed(path: Path) -> list[Any]:
     if not isinstance(document, list):
         raise UsageError(f"{path} holds no list of cases but {brief(repr(document))}")
     return document
+
+
+@cache
+def _loader() -> Any:
+    """Reads YAML as text alone, or `id: 007` and `query: 12:30` would not be what was written."""
+    import yaml
+
+    class Loader(getattr(yaml, "CBaseLoader", yaml.BaseLoader)):  # type: ignore[misc]
+        def construct_mapping(self, node: Any, deep: bool = False) -> Any:
+            """A key that stands twice is refused: of two cases run together one would be lost."""
+            seen: set[str] = set()
+            for key, _ in node.value:
+                if isinstance(key.value, str) and key.value in seen:
+                    raise yaml.constructor.ConstructorError(
+                        None, None, f"{brief(key.value)!r} stands there twice", key.start_mark
+                    )
+                seen.add(str(key.value))
+            return super().construct_mapping(node, deep)
+
+    return Loader
 
 
 _FIELDS = (
@@ -208,7 +227,7 @@ def _targets(given: Any, where: str, faults: list[str]) -> list[Target]:
     found: list[Target] = []
     for item in given if isinstance(given, list) else [given]:
         if isinstance(item, str) and item.strip():
-            found.append(_short(item.strip()))
+            found.append(_short(item.strip(), where, faults))
         elif isinstance(item, dict) and isinstance(item.get("file"), str) and item["file"].strip():
             unknown = [str(key) for key in item if key not in _TARGET_FIELDS]
             if unknown:
@@ -224,18 +243,27 @@ def _targets(given: Any, where: str, faults: list[str]) -> list[Target]:
             found.append(Target(item["file"].strip(), heading, lines, grade))
         else:
             faults.append(f"{where}: give the path of a note, not {brief(repr(item))}")
-    return list({target.named: target for target in found}.values())
+    return once_each(found)
+
+
+def once_each(targets: Iterable[Target]) -> list[Target]:
+    """Each target once, with the best grade that it was given."""
+    found: dict[str, Target] = {}
+    for target in targets:
+        first = found.setdefault(target.named, target)
+        if target.grade > first.grade:
+            found[target.named] = replace(first, grade=target.grade)
+    return list(found.values())
 
 
 _WITH_HEADING = re.compile(r"(.+?\.md)#(.+)", re.IGNORECASE | re.DOTALL)
-_WITH_LINES = re.compile(r"(.+?\.md):(\d{1,9})(?:-(\d{1,9}))?", re.IGNORECASE | re.DOTALL)
+_WITH_LINES = re.compile(r"(.+?\.md):(\d{1,9}(?:-\d{1,9})?)", re.IGNORECASE | re.DOTALL)
 
 
-def _short(text: str) -> Target:
+def _short(text: str, where: str, faults: list[str]) -> Target:
     """A target as one text: `note.md`, `note.md#Heading`, `note.md:10-20`."""
     if match := _WITH_LINES.fullmatch(text):
-        first = int(match[2])
-        return Target(match[1], lines=(first, max(first, int(match[3] or first))))
+        return Target(match[1], lines=_line_range(match[2], where, faults))
     if match := _WITH_HEADING.fullmatch(text):
         return Target(match[1], heading=match[2])
     return Target(text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -100,25 +101,37 @@ def _judgements(path: Path) -> dict[str, dict[str, int]]:
     """query id -> note -> grade. Columns stand between tabs, or TREC's four between blanks."""
     found: dict[str, dict[str, int]] = {}
     for number, line in _lines(path):
-        parts = line.split("\t") if "\t" in line else line.split(None, 3)
+        parts = line.split("\t") if "\t" in line else line.strip().split(None, 3)
         if len(parts) == 4:
-            parts = [parts[0], *parts[2:]] if "\t" in line else _of_trec(line)
+            parts = [parts[0], *parts[2:]] if "\t" in line else _of_trec(line.strip())
         try:
             name, file, grade = (part.strip() for part in parts)
             value = float(grade)
         except ValueError:
-            if number == 1:
+            if number == 1 and len(parts) == 3 and not any(map(_is_number, parts)):
                 continue  # names of the columns
             raise UsageError(
                 f"{path}, line {number}: give query id, note and grade between tabs, "
                 "or the four columns of TREC"
             ) from None
-        if not name or not file or not abs(value) <= MAX_GRADE:
-            raise UsageError(f"{path}, line {number}: the grade must be 0 to {MAX_GRADE}")
-        found.setdefault(name, {})[decoded(file)] = round(value)
+        if not name or not file:
+            raise UsageError(f"{path}, line {number} has an empty column")
+        if not (abs(value) <= MAX_GRADE and value.is_integer()):
+            raise UsageError(
+                f"{path}, line {number}: the grade must be a whole number up to {MAX_GRADE}, "
+                f"not {brief(grade)}"
+            )
+        found.setdefault(name, {})[decoded(file)] = int(value)
     if not found:
         raise UsageError(f"{path} holds no judgements")
     return found
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False
 
 
 def _of_trec(line: str) -> list[str]:

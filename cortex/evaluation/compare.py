@@ -50,7 +50,7 @@ def _is_case(entry: Any) -> bool:
         and isinstance(entry.get("id"), str)
         and isinstance(entry.get("query"), str)
         and isinstance(entry.get("passed"), bool)
-        and isinstance(entry.get("best_expected_rank"), (int, type(None)))
+        and isinstance(entry.get("best_expected_rank", ""), (int, type(None)))
         and isinstance(entry.get("measures"), dict)
         and all(isinstance(entry.get(key), list) for key in ("hits", "expected", "must_not"))
         and all(isinstance(hit, dict) and "file" in hit and "rank" in hit for hit in entry["hits"])
@@ -179,9 +179,10 @@ def _with_baseline(case: Mapping[str, Json], before: Mapping[str, Json] | None) 
 
 def _asked(case: Mapping[str, Json]) -> tuple[Any, ...]:
     """What makes a case the same: the question, how it is put, and what must come of it."""
-    targets = [sorted(map(_named, case[key])) for key in ("expected", "must_not")]
+    graded = sorted((_named(target), str(target.get("grade"))) for target in case["expected"])
     how = case.get("filters") or {}, bool(case.get("syntax")), case.get("as_of")
-    return case["query"], how, *targets
+    unwanted = sorted(map(_named, case["must_not"]))
+    return case["query"], how, graded, unwanted, case.get("expected_top_k")
 
 
 def _named(target: Mapping[str, Json]) -> str:
@@ -196,7 +197,8 @@ def drift(report: Mapping[str, Json], baseline: Mapping[str, Json]) -> list[str]
     now, then = report["metadata"], baseline["metadata"]
     found = []
     models = [_model(made) for made in (then, now)]
-    if models[0] != models[1]:
+    identities = [_part(made, "model", "identity") for made in (then, now)]
+    if models[0] != models[1] and (identities[0] is None or identities[0] != identities[1]):
         found.append(f"the model differs: {models[0]} then, {models[1]} now")
     keys = _differing(_part(then, "config", "settings"), _part(now, "config", "settings"))
     if keys:
@@ -205,6 +207,12 @@ def drift(report: Mapping[str, Json], baseline: Mapping[str, Json]) -> list[str]
     if _part(then, "vault", "sha256") != _part(now, "vault", "sha256"):
         counts = [_part(made, "vault", "notes") for made in (then, now)]
         found.append(f"the vault differs: {counts[0]} notes then, {counts[1]} now")
+    worn = [_part(made, "artifacts", "index", "deleted_entries") or 0 for made in (then, now)]
+    if worn[0] != worn[1]:
+        found.append(
+            f"the keyword index differs: {worn[0]} deleted entries counted then, {worn[1]} now; "
+            "for exact scores, run: cortex index --force"
+        )
     ran = [_ran(made) for made in (baseline, report)]
     if ran[0] != ran[1]:
         found.append(f"other channels ran: {ran[0]} then, {ran[1]} now")
@@ -225,13 +233,15 @@ def _model(made: Mapping[str, Json]) -> str:
 
 def _ran(report: Mapping[str, Json]) -> str:
     channels = _part(report, "channels", "ran")
-    return ", ".join(map(str, channels)) if isinstance(channels, list) and channels else "none"
+    if not isinstance(channels, list) or not channels:
+        return "none"
+    return ", ".join(sorted(map(str, channels)))  # whatever was first in the first case
 
 
 def _how(report: Mapping[str, Json]) -> str:
-    run = _part(report, "runs", "search") or {}
-    boosts = "with boosts" if run.get("boosts", True) else "without boosts"
-    rerank = "" if run.get("rerank", True) else ", not reranked"
+    boosts, rerank = (_part(report, "runs", "search", key) for key in ("boosts", "rerank"))
+    boosts = "without boosts" if boosts is False else "with boosts"
+    rerank = ", not reranked" if rerank is False else ""
     return f"top {report.get('top_k')} {boosts}{rerank}"
 
 

@@ -109,7 +109,8 @@ def _case(note: Mapping[str, Json], kind: str, owners: Mapping[str, int]) -> dic
         if not names or not _can_be_asked(title):
             return None
         heading = names[len(names) // 2]  # neither the introduction nor the links at the end
-        place = next((text for level, text, _, _ in note["headings"] if level == 1), title)
+        tops = [at for at, (level, *_) in enumerate(note["headings"]) if level == 1]
+        place = own[0] if tops == [0] else title  # a heading over all of it says what it is about
         query = heading if folded(place) in folded(heading) else f"{place} {heading}"
         expected: Json = [{"file": note["file"], "heading": heading}]
     else:

@@ -13,6 +13,8 @@ from .._version import __version__
 from ..config import Config
 from ..config.render import in_force
 from ..errors import Damaged
+from ..indexer.build import LEXICAL
+from ..indexer.lexical import deleted_entries
 from ..state import State
 from ..types import Json
 from .cases import CaseSet
@@ -26,15 +28,21 @@ _NOT_COMPARED = frozenset(  # they name places, or how fast, and move none
     {
         *("vault.path", "embeddings.cache_folder", "embeddings.batch_size"),
         *("embeddings.device", "embeddings.local_files_only", "search.top_k"),
+        *(f"embeddings.endpoint.{key}" for key in ("url", "api_key_env", "timeout_s", "retries")),
     }
 )
+_DESCRIPTIONS = "vault.descriptions."  # said of hits, and no reason for any
 
 
 def metadata(config: Config, state: State, today: dt.date, cases: CaseSet) -> dict[str, Json]:
     """Paths, versions and digests of all that a report stands on."""
     index, vectors = _stamp(state, "index"), _stamp(state, "vectors")
     settings = _flat({name: in_force(config)[name] for name in _SETTINGS})
-    settings = {key: value for key, value in settings.items() if key not in _NOT_COMPARED}
+    settings = {
+        key: _without_place(value)
+        for key, value in settings.items()
+        if key not in _NOT_COMPARED and not key.startswith(_DESCRIPTIONS)
+    }
     vault: dict[str, Json] = {"path": str(config.vault.path) if config.vault.path else None}
     if index is not None:
         vault |= {"notes": index.values["notes"], "chunks": index.values["chunks"]}
@@ -60,7 +68,9 @@ def metadata(config: Config, state: State, today: dt.date, cases: CaseSet) -> di
             "cases": _file(Path(cases.source)),
             "chunks": _file(config.index.chunks_path),
             "chroma": _folder(config.index.chroma_path),
-            **{kind: _built(state, kind) for kind in ("index", "vectors", "graph")},
+            "index": _built(state, "index")
+            | ({"deleted_entries": deleted_entries(index.folder / LEXICAL)} if index else {}),
+            **{kind: _built(state, kind) for kind in ("vectors", "graph")},
         },
         "baseline_rule": BASELINE_RULE,
     }
@@ -108,6 +118,12 @@ def _flat(values: Mapping[str, Json], prefix: str = "") -> dict[str, Json]:
         else:
             found[f"{prefix}{key}"] = value
     return found
+
+
+def _without_place(value: Json) -> Json:
+    """A model's folder by its name alone: on another machine it lies elsewhere."""
+    is_place = isinstance(value, str) and value.startswith(("/", "~", "."))
+    return Path(value).name if is_place else value
 
 
 def _canonical(value: Json) -> bytes:

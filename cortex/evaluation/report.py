@@ -17,7 +17,7 @@ from .measures import MEASURES, NOISE_P, Values, interval, mean, measured, paire
 SCHEMA_VERSION = 1
 KIND = "search-eval"
 TOP_K = 10  # hits that are shown, and that count for a case
-DEPTH = 50  # hits that measures are taken from: as many as the tools of an agent page through
+DEPTH = 100  # hits that measures are taken from: with a few chunks a note, more than 20 notes
 SNIPPET_CHARS = 240
 MAIN = "search"  # the run that cases are judged by
 
@@ -92,6 +92,7 @@ class _Run:
     ran: dict[str, None]
     unavailable: dict[str, str]
     warnings: dict[str, None]
+    why_nothing: dict[str, str]  # case -> what a search without hits says of it, if anything
 
 
 def evaluate(
@@ -159,7 +160,7 @@ def _asked(
     top_k: int,
     progress: Progress | None,
 ) -> _Run:
-    run = _Run(variant, {}, {}, {}, {}, {}, {}, {}, {})
+    run = _Run(variant, {}, {}, {}, {}, {}, {}, {}, {}, {})
     for case in cases:
         began = time.perf_counter()
         result = search(case, variant, top_k)
@@ -177,12 +178,15 @@ def _asked(
         run.units[case.id] = _units(hits, case.expected)
         run.rankings[case.id] = _by_note(hits)
         run.ranks[case.id] = _ranks(hits, (*case.expected, *case.must_not))
-        run.hits[case.id] = [
-            _hit_entry(rank, hit, case) for rank, hit in enumerate(hits[:top_k], 1)
-        ]
+        if variant.name == MAIN:  # of the others nothing is shown
+            run.hits[case.id] = [
+                _hit_entry(rank, hit, case) for rank, hit in enumerate(hits[:top_k], 1)
+            ]
         run.ran.update(dict.fromkeys(result.ran))
         run.unavailable.update((missing.what, missing.why) for missing in result.unavailable)
         run.warnings.update(dict.fromkeys(result.warnings))
+        if not hits:
+            run.why_nothing[case.id] = "; ".join(w for w in result.warnings if "; run: " not in w)
         if progress:
             progress.advance()
     return run
@@ -295,6 +299,9 @@ def _entry(
     main = runs[0]
     ranks = main.ranks[case.id]
     best = _best(case, ranks)
+    failure = _failure(case, ranks, top_k)
+    if failure and (why_nothing := main.why_nothing.get(case.id)):
+        failure = f"{failure}: {why_nothing}"
     entry: dict[str, Json] = {
         "id": case.id,
         "query": case.query,
@@ -308,8 +315,8 @@ def _entry(
         "tags": list(case.tags),
         "notes": case.notes,
         "best_expected_rank": best,
-        "passed": passes(case, ranks, top_k),
-        "failure": _failure(case, ranks, top_k),
+        "passed": failure is None,
+        "failure": failure,
         "measures": values[0].get(case.id, {}),
         "took_ms": round(main.took_ms[case.id], 3),
         "hits": main.hits[case.id],

@@ -9,7 +9,7 @@ from ..errors import UsageError
 from ..text import brief
 from ..types import Json
 from ..vault.reading import NoteText, folded, nearest
-from .cases import Case, CaseSet, Target, told
+from .cases import Case, CaseSet, Target, once_each, told
 
 
 def find_notes(
@@ -20,8 +20,9 @@ def find_notes(
     """The cases with their notes by the paths that the index has, and their headings found.
 
     headings: note -> its headings, as notes.jsonl has them. is_unread: whether a path that is not
-    in the index is a note of the vault. A note may be given without `.md`, in another case, or by
-    its name alone where one note has it. Raises UsageError that names what is missing.
+    in the index is a note of the vault. A note may be given without `.md`, in another case, with
+    the separators of Windows, or by its name alone where one note has it. Raises UsageError that
+    names what is missing.
     """
     index = _Names(headings)
     faults: list[str] = []
@@ -35,13 +36,14 @@ def find_notes(
                 faults.append(f"case {brief(case.id)!r} names {error}")
                 return target
 
-        resolved.append(
-            replace(
-                case,
-                expected=tuple(map(find, case.expected)),
-                must_not=tuple(map(find, case.must_not)),
-            )
+        expected = tuple(once_each(map(find, case.expected)))
+        must_not = tuple(once_each(map(find, case.must_not)))
+        both = {target.named for target in expected} & {target.named for target in must_not}
+        faults.extend(
+            f"case {brief(case.id)!r} expects {name}, and it must not be found"
+            for name in sorted(both)
         )
+        resolved.append(replace(case, expected=expected, must_not=must_not))
     if faults:
         raise UsageError(f"{given.source}: {told(faults)}")
     return tuple(resolved)
@@ -59,7 +61,9 @@ class _Names:
             self.bare.setdefault(folded(note.rpartition("/")[2]), []).append(note)
 
     def find(self, name: str) -> list[str]:
-        name = name.removeprefix("./").strip("/")
+        if name in self.exact:  # its name may hold a backslash
+            return [name]
+        name = name.replace("\\", "/").removeprefix("./").strip("/")
         for wanted in (name, f"{name}.md"):
             if wanted in self.exact:
                 return [wanted]

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from .collection import encoded
 
 TAG = "cortex"
-DEPTH = 100  # hits that a run is made from
 
 
 def run_lines(rankings: Mapping[str, Sequence[tuple[str, float]]], *, tsv: bool) -> str:
@@ -19,7 +18,11 @@ def run_lines(rankings: Mapping[str, Sequence[tuple[str, float]]], *, tsv: bool)
     for query, ranking in rankings.items():
         for rank, (note, score) in enumerate(ranking, 1):
             if tsv:
-                lines.append(f"{query}\t{note}\t{score!r}\n")
+                lines.append(f"{_cell(query)}\t{_cell(note)}\t{score!r}\n")
             else:
                 lines.append(f"{encoded(query)} Q0 {encoded(note)} {rank} {score!r} {TAG}\n")
     return "".join(lines)
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.splitlines()).replace("\t", " ")

@@ -270,6 +270,7 @@ class _Folder:
         with _damage_is_unavailable():
             if not (folder / "meta.json").is_file():
                 raise FileNotFoundError("there is none")
+            self._fields = _fields_of(folder)
             with _lockable(folder) as place:
                 index = tantivy.Index.open(str(place))
                 index.config_reader(reload_policy="manual")  # no thread that watches the folder
@@ -328,10 +329,11 @@ class _Folder:
             return self._document_frequency(fields, term)
 
     def _document_frequency(self, fields: Sequence[str], term: str) -> int:
-        counts = [(self._searcher.doc_freq(field, term), field) for field in fields]
+        present = [field for field in fields if field in self._fields]
+        counts = [(self._searcher.doc_freq(field, term), field) for field in present]
         holding = [field for count, field in counts if count]
         if len(holding) < 2:
-            return max(count for count, _ in counts)
+            return max((count for count, _ in counts), default=0)
         query = self._tantivy.Query.boolean_query(
             [(self._tantivy.Occur.Should, self._term(field, term)) for field in holding]
         )
@@ -342,6 +344,8 @@ class _Folder:
         make, should = self._tantivy.Query, self._tantivy.Occur.Should
         parts = []
         for field, weight, variants in asked:
+            if field not in self._fields:  # of an index that an earlier version has written
+                continue
             known = [term for term in variants if self._searcher.doc_freq(field, term)]
             if not known or weight <= 0:
                 continue
@@ -416,6 +420,15 @@ def _damage_is_unavailable() -> Iterator[None]:
         raise
 
 
+def _fields_of(folder: Path) -> frozenset[str]:
+    """The fields that an index was made with. Raises ValueError where that cannot be read."""
+    try:
+        schema = json.loads((folder / "meta.json").read_bytes())["schema"]
+        return frozenset(str(field["name"]) for field in schema)
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"{folder / 'meta.json'} is damaged") from error
+
+
 def _schema(fields: Sequence[str]) -> tantivy.Schema:
     import tantivy
 
@@ -453,9 +466,7 @@ def _share(previous: Path, folder: Path) -> None:
 
 def _rewrite_if_worn(folder: Path, fields: Sequence[str]) -> None:
     """Write an index anew, out of itself, where deleted entries would change its scores."""
-    segments = json.loads((folder / "meta.json").read_bytes())["segments"]
-    entries = sum(segment["max_doc"] for segment in segments)
-    deleted = sum((segment["deletes"] or {}).get("num_deleted_docs", 0) for segment in segments)
+    entries, deleted = _entries(folder)
     if not deleted or (entries > SMALL_INDEX and deleted <= MAX_DELETED_SHARE * entries):
         return
     rewritten = folder.with_name(folder.name + ".new")
@@ -465,6 +476,21 @@ def _rewrite_if_worn(folder: Path, fields: Sequence[str]) -> None:
     writer.close()
     shutil.rmtree(folder)
     rewritten.rename(folder)
+
+
+def _entries(folder: Path) -> tuple[int, int]:
+    """How many entries an index has, those deleted included, and how many of them are deleted."""
+    segments = json.loads((folder / "meta.json").read_bytes())["segments"]
+    deleted = ((segment["deletes"] or {}).get("num_deleted_docs", 0) for segment in segments)
+    return sum(segment["max_doc"] for segment in segments), sum(deleted)
+
+
+def deleted_entries(folder: Path) -> int | None:
+    """How many deleted entries still count in the scores; None if that cannot be read."""
+    try:
+        return sum(_entries(folder / name)[1] for name in (NOTES, CHUNKS))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
 
 
 class RankBM25Index:

@@ -15,7 +15,7 @@ from ..state import Stamp
 from ..types import Json, key64
 from .tokens import fold_marks
 
-NAMES_VERSION = 1  # part of the stamp of an index; raise it when any name gets another key
+NAMES_VERSION = 2  # part of the stamp of an index; raise it when any name gets another key
 
 MAX_NAME = 200  # characters of a name that count
 _KEYS, _NOTES = "names.keys.npy", "names.notes.npy"
@@ -44,10 +44,22 @@ def name_key(name: str) -> str:
 
 
 def names_of(note: Mapping[str, Json]) -> Iterator[str]:
-    """Title, aliases and file name of a notes.jsonl record, as they are written."""
+    """Title, aliases, file name and heading of a notes.jsonl record, as they are written."""
     yield note["title"]
     yield from note["aliases"]
     yield note["file"].rpartition("/")[2][:-3]
+    if heading := heading_of(note):
+        yield heading
+
+
+def heading_of(note: Mapping[str, Json]) -> str:
+    """The first heading of a note where it is the only one of level 1; "" for any other note.
+
+    Where files are called `202501.md`, it is the title that people know.
+    """
+    first, *others = note["headings"] or [(0, "")]
+    is_title = first[0] == 1 and not any(heading[0] == 1 for heading in others)
+    return str(first[1]) if is_title else ""
 
 
 class NameWriter:

@@ -21,7 +21,7 @@ import re
 import unicodedata
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import chain, islice, pairwise
@@ -143,15 +143,21 @@ def terms(text: str, language: str) -> list[str]:
     return list(chain.from_iterable(map(known.__getitem__, _pieces(text))))
 
 
-def spans(text: str, language: str) -> list[tuple[str, int, int]]:
-    """(term, start, end) in characters of `text` as it was given, in the order of terms()."""
+def spans(text: str, language: str, wanted: Set[str] | None = None) -> list[tuple[str, int, int]]:
+    """(term, start, end) in characters of `text` as it was given, in the order of terms().
+
+    wanted: the terms to look for; None is all there are.
+    """
     normal, starts, ends = _normalise_with_offsets(text)
-    stem = _stemming(language)
+    stem, known = _stemming(language), _piece_terms(language)
     found = []
     for match in _piece_pattern(normal.isascii()).finditer(normal):
-        base = match.start()
-        for term, start, end in _expand(match.group(), stem):
-            found.append((term, starts(base + start), ends(base + end - 1)))
+        base, piece = match.start(), match.group()
+        if wanted is not None and wanted.isdisjoint(known[piece]):
+            continue
+        for term, start, end in _expand(piece, stem):
+            if wanted is None or term in wanted:
+                found.append((term, starts(base + start), ends(base + end - 1)))
     return found
 
 

@@ -16,9 +16,9 @@ from ..types import Chunk
 from .names import MAX_NAME, name_key
 from .tokens import has_unspaced
 
-VOCABULARY_VERSION = 1  # part of the stamp of an index; raise it when any note gives other words
+VOCABULARY_VERSION = 2  # part of the stamp of an index; raise it when any note gives other words
 
-MIN_LETTERS, MAX_LETTERS = 3, 30
+MIN_LETTERS, MAX_LETTERS = 3, 45
 MAX_NAME_LETTERS = 60  # of a whole name as one entry
 _FILE = "vocabulary.txt"
 NAME = "="  # begins the entry of a whole name, which no word begins with
@@ -96,6 +96,16 @@ class Vocabulary:
                 at += 1
         except ValueError:
             raise self._damaged() from None
+
+    def ending_with(self, letters: str) -> Iterator[Word]:
+        """The words that end so, but for whole names; slower, since all are looked at."""
+        end = f"{letters}\t"
+        for entry in self._entries:
+            if end in entry and not entry.startswith(NAME):
+                yield from self.beginning_with(entry.partition("\t")[0] + "\t")
+
+    def __contains__(self, word: str) -> bool:
+        return next(self.beginning_with(f"{word}\t"), None) is not None
 
     def _damaged(self) -> Damaged:
         return Damaged(f"{self._path} is damaged; run: cortex index --force")

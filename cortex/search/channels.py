@@ -32,6 +32,10 @@ HOP_GAINS = (0.35, 0.175, 0.0875)  # for what the best notes link to, hop by hop
 SEEDS = 5
 NAME_GAIN = 0.2  # for what shares a rare name with the best notes
 NAME_SEEDS = 3
+# By the share of a question's words, by rarity, that no single chunk holds:
+NAMES_FROM = 0.05  # names tie nothing where less is lacking
+LINKS_IN_FULL_FROM = 0.25
+LEAST_NEED = 0.6  # of what links lift, where nothing is lacking
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +84,22 @@ class Dense:
         at[at == len(self.keys)] = 0
         return np.where(self.keys[at] == chunks, at, -1)
 
-    def calibrated(self, score: float) -> float:
-        """A score in [0, 1]: 0 at the vault's mean, 1 for the best."""
+    def calibrated(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Scores in [0, 1]: 0 at the vault's mean, 1 for the best."""
         spread = max(self.best - self.mean, self.least_spread)
         if spread <= 1e-9:
-            return 1.0 if score >= self.best else 0.0
-        return min(max(1 - (self.best - score) / spread, 0.0), 1.0)
+            return np.where(scores >= self.best, 1.0, 0.0)
+        return np.clip(1 - (self.best - scores) / spread, 0.0, 1.0)
+
+    def trusted(self, known_share: float | None) -> float:
+        """What the vectors are worth: more where no chunk holds most words of the question.
+
+        known_share: of its words, by rarity, in the best chunk by words; None without words.
+        """
+        if known_share is None:
+            return self.trust
+        lacking = USUAL_KNOWN_SHARE - known_share
+        return self.trust * (1 + lacking * (UNKNOWN_PULL if lacking > 0 else 1))
 
 
 class DenseRanker:
@@ -132,6 +146,17 @@ class DenseRanker:
         trust = _trust(len(self._vectors.note_keys), best, mean, spread)
         least = _least_spread(len(self._vectors.note_keys))
         return Dense(keys[order], notes[order], scores, min(mean, best), best, trust, least)
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedQuery:
+    """A question as the vector channel needs it."""
+
+    vector: Vectors
+    ranker: DenseRanker
+    warnings: tuple[str, ...] = ()
+    model: str = ""  # that made the vectors: what a cosine is worth depends on it
+    readable: float = 1.0  # the share of the question in scripts that the model knows
 
 
 def _mixed(cosines: NDArray[np.float32], note_cosines: NDArray[np.float32]) -> NDArray[np.float64]:
@@ -224,20 +249,25 @@ class LinkGraph:
         hops: int,
         allowed: Collection[int] | None,
         asked: str = "",
+        lacking: float = 1.0,
     ) -> Gains:
         """Let the best notes lift what shares a rare name with them, and what they link to.
 
         scores: of notes, in fused units. asked: the question; its own names tie nothing, for words
-        have spoken for them. A target gains from its best seed alone. Links go hop by hop, and a
-        seed's force is shared among its links by the root of their number, so that menus lift
-        nothing.
+        have spoken for them. lacking: the share of its words that no single chunk holds; where
+        little is lacking there is little to go on for. A target gains from its best seed alone.
+        Links go hop by hop, and a seed's force is shared among its links by the root of their
+        number, so that menus lift nothing.
         """
         gains: dict[int, float] = {}
         ties: dict[int, Tie] = {}
         supporters: dict[int, set[int]] = {}
         total = dict(scores)
-        steps = [(self._shared(asked), NAME_GAIN, NAME_SEEDS)] if hops else []
-        steps += [(self._links, gain, SEEDS) for gain in HOP_GAINS[:hops]]
+        steps = []
+        if hops and lacking > NAMES_FROM:
+            steps.append((self._shared(asked), NAME_GAIN, NAME_SEEDS))
+        need = min(max(lacking / LINKS_IN_FULL_FROM, LEAST_NEED), 1.0)
+        steps += [(self._links, need * gain, SEEDS) for gain in HOP_GAINS[:hops]]
         for ties_of, gain, count in steps:
             best: dict[int, tuple[float, Tie]] = {}
             for seed in sorted(total, key=lambda note: (-total[note], note))[:count]:
@@ -294,4 +324,4 @@ def title_share(
     if all(own.intersection(word.variants) for word in given):
         return EXACT_TITLE
     known = [max(rarity.get(t, 1.0) for t in word.variants if t in asked) for word in wanted]
-    return min(1.0, sum(max(value, 0.0) for value in known) / 1.5)
+    return min(1.0, sum(max(value, 0.0) for value in known) / 1.5) ** 2

@@ -118,10 +118,9 @@ def match(
     for name in (chunk.place, *names):
         for term in terms(name, language):
             found.update(wanted.get(term, ()))
-    for term, start, end in spans(chunk.text, language):
-        if term in wanted:
-            found.update(wanted[term])
-            places.append((start, end))
+    for term, start, end in spans(chunk.text, language, wanted.keys()):
+        found.update(wanted[term])
+        places.append((start, end))
     total = sum(weights)
     share = sum(weights[index] for index in found) / total if total > 0 else 0.0
     return Matched(min(share, 1.0), _joined(places))

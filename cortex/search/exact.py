@@ -17,7 +17,7 @@ from ..protocols import LexicalIndex
 from .literals import Literal, holding, literals_in
 
 if TYPE_CHECKING:
-    from .searcher import Corpus
+    from .corpus import Corpus
 
 EXACT_WEIGHT = 4.0  # times the other channels together
 # Of that weight: each step is more than the other channels together, so they order equals only.

@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any
 
 from ..errors import UsageError
+from ..indexer.names import names_of
 from ..text import brief
 from ..types import Json
 from ..vault.frontmatter import confidence_of, date_of, day_of, importance_of
@@ -95,7 +96,7 @@ class Filters:
                 else:
                     ranges[key] = number
             elif key in TEXTS or key in LINKS:
-                said = tuple(text for item in items if (text := str(item).strip().strip("!")))
+                said = tuple(text for item in items if (text := str(item).strip()).strip("! "))
                 chosen = sought if key in TEXTS else links
                 if key in TEXTS:
                     said = tuple(text for text in said if spaced(text))
@@ -155,7 +156,7 @@ class Filters:
             if number is None or (number < bound if side == "min" else number > bound):
                 return False
         if self.dates:
-            modified = day_of(values, note["modified"])
+            modified = day_of(values, note["modified"], note["file"])
             after = self.dates.get("modified_after", dt.date.min)
             if not after <= modified <= self.dates.get("modified_before", dt.date.max):
                 return False
@@ -249,8 +250,8 @@ def _distinct(values: Callable[[Any], Iterable[Json]], notes: Iterable[Any]) -> 
     for note in notes:
         for value in values(note):
             for item in value if isinstance(value, list) else [value]:
-                if isinstance(item, (str, int, float)):
-                    found.setdefault(str(item))
+                if isinstance(item, str):  # another number is none that was mistyped
+                    found.setdefault(item)
     return list(found)
 
 
@@ -274,7 +275,7 @@ _SOUGHT_AMONG: dict[str, tuple[str, Callable[[Mapping[str, Json]], Iterable[Json
     "tags_all": ("no note has the tag", lambda note: note["tags"]),
     "folders": ("no note is in the folder", _folders),
     "path": ("no note's path has", lambda note: [note["file"], *_folders(note)]),
-    "title": ("no note is called", lambda note: [note["title"], *note["aliases"]]),
+    "title": ("no note is called", names_of),
 }
 
 
@@ -324,8 +325,7 @@ def _path_holds(note: Mapping[str, Json], value: str) -> bool:
 
 
 def _title_holds(note: Mapping[str, Json], value: str) -> bool:
-    name = str(note["file"]).rpartition("/")[2][:-3]
-    return any(held(value, title) for title in (note["title"], *note["aliases"], name))
+    return any(held(value, name) for name in names_of(note))
 
 
 _NAMED = {"path": _path_holds, "title": _title_holds}

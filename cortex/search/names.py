@@ -9,12 +9,12 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from ..indexer.names import MAX_NAME, name_key
+from ..indexer.names import MAX_NAME, heading_of, name_key
 from ..indexer.tokens import LexicalQuery, QueryWord, has_unspaced, query_terms
 from .channels import EXACT_TITLE, title_share
 
 if TYPE_CHECKING:
-    from .searcher import Corpus
+    from .corpus import Corpus
 
 MAX_NAMESAKES = 100  # notes of one name
 READ_CHARS = 1000  # of a question, in which names are looked for
@@ -22,14 +22,16 @@ MAX_WORDS = 8  # of a name inside a question
 MAX_UNITS = 16  # the same in characters where words have no spaces
 LIKENESS = (1.0, 0.97, 0.94)  # of a name as it was typed; but for case; but for signs and marks
 ALIAS = 0.8  # of that for an alias: a note of that title or file name stands before it
+HEADING = 0.6  # the same for the heading that a note begins with
 _QUOTES = "\"'`“”„«»‘’ "
 
 
 def named(corpus: Corpus, text: str) -> dict[int, float]:
     """Note ordinal -> how alike, in (0, 1], for notes of which `text` is the name.
 
-    That is title, alias or file name, with or without .md, [[brackets]] or the folders above, and
-    whatever the case, the marks, the spaces and signs. Behind a folder only the file name counts.
+    That is title, alias, file name or the heading it begins with, with or without .md, [[brackets]]
+    or the folders above, and whatever the case, the marks, the spaces and signs. Behind a folder
+    only the file name counts.
     Nothing from an older index.
     """
     index = corpus.names
@@ -51,6 +53,8 @@ def named(corpus: Corpus, text: str) -> dict[int, float]:
             alike = _likeness(name, names)
             if not alike and not folder:
                 alike = ALIAS * _likeness(name, note["aliases"])
+            if not alike and not folder:
+                alike = HEADING * _likeness(name, (heading_of(note),))
             if alike and (not folder or _lies_in(note["file"], folder)):
                 found[ordinal] = max(found.get(ordinal, 0.0), alike)
     return found
@@ -61,7 +65,7 @@ def is_name(corpus: Corpus, text: str) -> bool:
 
     Quotes around it do: they ask for a phrase.
     """
-    as_typed = {*LIKENESS[:2]} | {ALIAS * alike for alike in LIKENESS[:2]}
+    as_typed = {kind * alike for kind in (1, ALIAS, HEADING) for alike in LIKENESS[:2]}
     wanted = text.strip()
     is_quoted = wanted != wanted.strip(_QUOTES)
     return not is_quoted and not as_typed.isdisjoint(named(corpus, wanted).values())

@@ -20,7 +20,7 @@ from .syntax import Condition, Either, Every, Holds, Not, Passes
 from .wording import holds_all, spaced
 
 if TYPE_CHECKING:
-    from .searcher import Corpus
+    from .corpus import Corpus
 
 MAX_WARNINGS = 6
 FEW = 200  # notes whose texts are read at once, rather than asking the index for one more word
@@ -77,7 +77,7 @@ class Selection:
     @cached_property
     def _links(self) -> WrittenLinks | None:
         if isinstance(self._graph, Unavailable):
-            self.missing.append(Missing("link filters", self._graph.why))
+            self.missing.append(Missing("filtering by links", self._graph.why))
             return None
         return WrittenLinks(self._graph)
 
@@ -113,7 +113,12 @@ class Selection:
         self._tell_unknown(filters, served)
         passed = {key for key in notes if filters.matches(self._notes[key])}
         for field, refs in filters.links.items():
-            passed &= set().union(*(self._linked(field, ref, following) for ref in refs))
+            asked = [ref for ref in refs if not ref.startswith("!")]
+            if asked:
+                passed &= set().union(*(self._linked(field, ref, following) for ref in asked))
+            for ref in refs:
+                if ref.startswith("!"):
+                    passed -= self._linked(field, ref.lstrip("! "), ())
         for phrase in filters.texts.get("phrases", ()):
             passed = self._holding(Holds(phrase, in_order=True), passed)
         for text in filters.texts.get("exclude", ()):

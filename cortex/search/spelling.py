@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -12,15 +13,24 @@ from ..indexer.tokens import LexicalQuery, fold_marks, has_unspaced, query_terms
 from ..indexer.vocabulary import NAME, Vocabulary, Word
 
 if TYPE_CHECKING:
-    from .searcher import Corpus
+    from .corpus import Corpus
 
 CORRECTED = 0.7  # what a word that was put in the place of another counts in BM25
 MIN_LETTERS = 4
 SHORT = 5  # letters: many a word has neighbours, so only a name, or a swap, is a slip
+RARE = 10  # notes: a word of more is no proper name that was typed small, with another letter
 LONG = 8  # letters: two slips are one word still, in a name
 VERY_LONG = 10  # letters: in any other, too
 LARGE_VAULT = 1000  # notes: from there on a word of one single note may be a slip itself
 MOST = 4  # words of one query
+# Languages that write words as one, and those that put the article or `and` before one.
+JOINING = frozenset(
+    ("ar", "da", "de", "et", "fi", "fo", "he", "hu", "is", "nb", "nl", "nn", "no", "sv")
+)
+JOINING_SHARE = 0.05  # of the notes in them, from where on words are looked for in others
+PART = 5  # letters: the least of a part that stands for a whole word
+WHOLES = 3  # words that one part may stand for
+_LINKS = ("", "s", "es", "n", "en", "er", "e")  # between the parts
 _ENDING = 1  # letters, and one a slip: what differs but there is another form, if in no name
 _WORD = re.compile(
     rf"(?<![\w@#/\\.:&+'\u2019-])[^\W\d_]{{{MIN_LETTERS},}}(?=['\u2019]s\b|(?!['\u2019&+/\\@#:.-]?\w))"
@@ -59,8 +69,10 @@ def correct(
         made, pieces, at = [], [], 0
         for match in unknown:
             near = nearest(corpus.vocabulary, match[0], len(corpus.notes))
-            if near is not None and near.text != match[0].casefold():
-                used = near.text.capitalize() if match[0][0].isupper() else near.text
+            instead = joined_or_parted(corpus, match[0]) if near is None else [near.text]
+            if instead and instead != [match[0].casefold()]:
+                is_capital = match[0][0].isupper()
+                used = " ".join(map(str.capitalize, instead) if is_capital else instead)
                 made.append((match[0], used))
                 pieces += [text[at : match.start()], used]
                 at = match.end()
@@ -83,7 +95,7 @@ def _unknown(
         word = match[0]
         if has_unspaced(word) or (word.isupper() and len(word) < LONG):
             continue
-        if not (word.isupper() or word[1:].islower()):
+        if not word.isupper() and word[1:] != word[1:].lower():
             continue
         asked = query_terms(word, corpus.languages).words
         variants = {term for part in asked for term in part.variants}
@@ -128,7 +140,10 @@ def nearest(vocabulary: Vocabulary, typed: str, notes: int) -> Word | None:
         if not word.names and (word.notes < 2 and notes >= LARGE_VAULT):
             continue
         slips = distance(letters, own, most)
-        if slips > most or not _is_slip(letters, own, slips, in_name=bool(word.names)):
+        in_name = bool(word.names)
+        if len(letters) == len(own) <= SHORT and not (sign or typed[:1].isupper()):
+            in_name = in_name and word.notes <= RARE  # `rice` is not `rich`, as in `Rich Text`
+        if slips > most or not _is_slip(letters, own, slips, in_name=in_name):
             continue
         rank = (slips, not _is_certain(letters, own), not word.names, -word.notes, word.text)
         if best is None or rank < best:
@@ -136,9 +151,43 @@ def nearest(vocabulary: Vocabulary, typed: str, notes: int) -> Word | None:
     return chosen
 
 
+def joined_or_parted(corpus: Corpus, typed: str) -> list[str]:
+    """Words of the notes that a word is a part of, else the two that it is made of; mostly none.
+
+    `Schifffahrt` is in `Binnenschifffahrt`, and `Fahrradschloss` in notes on `Fahrrad` and
+    `Schloss`: where a fair share of the notes is in a language that joins words.
+    """
+    counts: Mapping[str, int] = corpus.stamp.values["languages"]
+    joining = sum(count for language, count in counts.items() if language in JOINING)
+    letters = unicodedata.normalize("NFC", typed).casefold()
+    if joining < JOINING_SHARE * sum(counts.values()) or len(letters) < PART:
+        return []
+    vocabulary = corpus.vocabulary
+    if letters in vocabulary:
+        return []
+    found = {word.text: (0, -word.notes) for word in vocabulary.beginning_with(letters)}
+    # What stands last says what the whole is.
+    found.update({word.text: (-1, -word.notes) for word in vocabulary.ending_with(letters)})
+    if found:
+        return sorted(found, key=lambda word: (*found[word], len(word), word))[:WHOLES]
+    best: tuple[int, list[str]] = (0, [])
+    for at in range(len(letters) - MIN_LETTERS, MIN_LETTERS - 1, -1):
+        last = letters[at:]
+        if last not in vocabulary:
+            continue
+        for link in _LINKS:
+            first = letters[:at].removesuffix(link)
+            is_linked = letters[:at].endswith(link) and len(first) >= MIN_LETTERS
+            if is_linked and first in vocabulary and min(len(first), len(last)) > best[0]:
+                best = min(len(first), len(last)), [first, last]
+    return best[1]
+
+
 def _is_slip(typed: str, own: str, slips: int, *, in_name: bool) -> bool:
     """Whether a difference looks like a slip, and not like another word."""
-    if _is_certain(typed, own) or (in_name and typed[:1] == own[:1]):
+    if _is_certain(typed, own):
+        return True
+    if in_name and typed[:1] == own[:1]:
         return True
     if typed[:1] != own[:1] or len(typed) <= SHORT:
         return False

@@ -5,7 +5,8 @@ Words are for ranking and demand nothing. What else is typed is a condition on n
     "fog bell"              holds the phrase            -draft  -"fog bell"  -tag:x    does not
     tag: path: folder: title: type: status: …           after:2025-03  before:2w
     links-to:NOTE  linked-from:NOTE  near:NOTE          any property of the notes: author:"Ada L."
-    a OR b                  either: the terms beside it; (a b) is one term
+    a OR b                  either: the terms beside it; (a b) is one term; between two conditions
+                            a small `or` is as good
 
 Whatever cannot be read so (`error: x`, `http://x`, `12:30`, a lone dash or quote) is words.
 """
@@ -199,6 +200,7 @@ _NO_VALUE = re.compile(r"[:\uff1a/\\]{2}|[:\uff1a\\]|[,;.!?)]*$")  # `x::y`, `ht
 _NAME_GOES_ON = re.compile(r"(?:\s+(?![-(])(?!OR\b)[^\s\":()]+){1,6}")
 _OPTION = re.compile(r"(?<!\S)(?:--[a-zA-Z]|-[a-zA-Z](?!\S))")
 _NO_EXCLUSION = re.compile(r"(?:[^\s(]|\b(?i:and|or|und|oder|sowie|bzw\.)\s+)\Z")
+_OR_IN_WORDS = frozenset(("or", "Or", "oder"))  # as good as OR between two conditions
 _BRACKETED = re.compile(r"\[\s*([^\[\]:]+?)\s*:\s*([^\[\]]*?)\s*\](?!\()")
 
 
@@ -235,6 +237,13 @@ class _Reader:
 
     def items(self) -> list[_Item]:
         tokens = list(self._tokens())
+        for at in range(1, len(tokens) - 1):
+            token = tokens[at]
+            if not isinstance(token, _Item) or token.words not in _OR_IN_WORDS:
+                continue
+            before, after = tokens[at - 1 : at], tokens[at + 1 : at + 2]
+            if isinstance(before[0], _Item) and _is_condition(before) and _is_condition(after):
+                tokens[at] = _Mark("OR", token.words)
         tokens.reverse()
         return _sequence(tokens)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Literal, Protocol
 
@@ -16,8 +15,8 @@ from ..types import ChannelTrace, Json, Link
 from ..vault.frontmatter import (
     changed_of,
     created_of,
-    date_of,
-    day_of,
+    day_in_name,
+    file_day,
     inactive_of,
     replacement_links,
     valid_from_of,
@@ -28,7 +27,6 @@ from .ranked import Ranked
 
 MOST_BROUGHT = 3  # notes that one replaced note brings in
 _DRAFTS = frozenset({"draft", "proposed", "rejected"})  # what such a note replaces still holds
-_DAY_IN_NAME = re.compile(r"(?:.*/)?(\d{4}-\d\d-\d\d)(?!\d)")
 
 Pair = tuple[str, bool]  # the path of what replaced a note; whether the replaced one says so
 
@@ -132,7 +130,7 @@ class Truth:
         if word == "superseded" and self._notes.replacements.get(note["file"]):
             return bool(self.newer(note["file"]))
         values = note["frontmatter"]
-        return (changed_of(values) or day_of({}, note["modified"])) <= self._day
+        return (changed_of(values) or file_day(note["modified"])) <= self._day
 
     def newer(self, path: str) -> tuple[str, ...]:
         """The notes that replaced one, by path; not what it replaced itself, in a circle."""
@@ -200,8 +198,7 @@ class Truth:
 def began(note: Mapping[str, Json]) -> dt.date | None:
     """The day a note began: as it says, else as its name begins (2025-03-01 Standup.md)."""
     values = note["frontmatter"]
-    named = _DAY_IN_NAME.match(note["file"])
-    return created_of(values) or valid_from_of(values) or (date_of(named[1]) if named else None)
+    return created_of(values) or valid_from_of(values) or day_in_name(note["file"])
 
 
 def newest_above(

@@ -9,6 +9,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 from urllib.parse import unquote
 
@@ -593,12 +594,18 @@ def _named(values: Mapping[str, Json], *names: str) -> Iterator[tuple[str, Json]
     """The properties with these names, in the order of the names; case, "-", "_", " " alike."""
     if not values:
         return
-    by_name: dict[str, list[str]] = {}
-    for key in values:
-        by_name.setdefault(_folded(key), []).append(key)
+    by_name = _by_name(tuple(values))
     for name in names:
         for key in by_name.get(name, ()):
             yield key, values[key]
+
+
+@lru_cache(maxsize=1024)  # the notes of a vault have the same few sets of properties
+def _by_name(keys: tuple[str, ...]) -> Mapping[str, Sequence[str]]:
+    by_name: dict[str, list[str]] = {}
+    for key in keys:
+        by_name.setdefault(_folded(key), []).append(key)
+    return by_name
 
 
 def _folded(key: str) -> str:
@@ -819,15 +826,29 @@ def updated_of(values: Mapping[str, Json], until: dt.date | None = None) -> dt.d
     return next((day for day in days if day and (until is None or day <= until)), None)
 
 
-def day_of(values: Mapping[str, Json], modified: float) -> dt.date:
-    """updated_of, and for a note that does not say the day its file was changed (Unix seconds)."""
-    day = updated_of(values)
-    if day is not None:
-        return day
+def day_of(values: Mapping[str, Json], modified: float, path: str) -> dt.date:
+    """updated_of; of a note that does not say, the day that its name begins with.
+
+    And without one the day on which its file was changed (Unix seconds).
+    """
+    return updated_of(values) or day_in_name(path) or file_day(modified)
+
+
+def file_day(modified: float) -> dt.date:
+    """The day of a time in Unix seconds; the first or last there is for a clock far off."""
     try:
         return dt.date.fromtimestamp(modified)
-    except (OverflowError, OSError, ValueError):  # a clock that was far off
+    except (OverflowError, OSError, ValueError):
         return dt.date.min if modified < 0 else dt.date.max
+
+
+_DAY_IN_NAME = re.compile(r"(?:.*/)?(\d{4}-\d\d-\d\d)(?!\d)")
+
+
+def day_in_name(path: str) -> dt.date | None:
+    """The day that a file name begins with (`2025-03-01 Standup.md`), else a folder above it."""
+    named = _DAY_IN_NAME.match(path)
+    return date_of(named[1]) if named else None
 
 
 def changed_of(values: Mapping[str, Json]) -> dt.date | None:

@@ -6,6 +6,7 @@ import difflib
 import heapq
 import os
 import posixpath
+import re
 import stat
 import unicodedata
 from bisect import bisect_right
@@ -24,6 +25,7 @@ NEAR_MATCHES = 3
 _NAME_ONE = "name a note: its path in the vault, its name, title or alias"
 MAX_REF = 4096  # characters; no path is longer
 _COMPARED = 200  # characters of a name that are compared with what was mistyped
+_WHOLE_WORD = 0.75  # how much a name is like what it holds, if not more
 _LIKELY = 40  # names of which it is found out exactly how much they are like it
 _LISTED = 12  # headings in a message
 
@@ -282,12 +284,14 @@ def _near(path: str, notes: Sequence[str], titles: Mapping[str, Sequence[str]]) 
 def nearest(wanted: str, names: Iterable[str], count: int) -> list[str]:
     """The names much like `wanted`, or that hold it, in any case; the best first.
 
+    One that has it as a whole word, or words, goes before those that are not very much like it.
+
     Quick for thousands of names: only those that share most pairs of letters are compared exactly.
     """
     target = folded(wanted.strip())
     if not target or len(target) > _COMPARED:
         return []
-    pairs = _pairs(target)
+    pairs, letters = _pairs(target), sorted(target)
     likely: list[tuple[float, str, str]] = []
     for name in names:
         text = folded(name[: 2 * _COMPARED])
@@ -297,16 +301,21 @@ def nearest(wanted: str, names: Iterable[str], count: int) -> list[str]:
         short, long = sorted((len(target), len(text)))
         if 3 * long <= 7 * short and (others := _pairs(text)):  # else their ratio is below 0.6
             shared = 2 * len(pairs & others) / (len(pairs) + len(others))
+            if not shared and sorted(text) == letters:  # `wrok`: no pair of letters is left
+                shared = 0.5
             if shared > 0:
                 likely.append((shared, text, name))
     matcher = difflib.SequenceMatcher(b=target, autojunk=False)
-    scored: list[tuple[float, str]] = []
+    whole = re.compile(rf"(?<!\w){re.escape(target)}(?!\w)")
+    scored: list[tuple[float, float, str]] = []
     for shared, text, name in heapq.nlargest(_LIKELY, likely):
         matcher.set_seq1(text[:_COMPARED])
         ratio = matcher.ratio()
-        if shared > 1 or ratio >= 0.6:
-            scored.append((ratio, name))
-    return [name for _, name in heapq.nlargest(count, scored)]
+        if shared > 1 and whole.search(text):
+            scored.append((max(ratio, _WHOLE_WORD), ratio, name))
+        elif shared > 1 or ratio >= 0.6:
+            scored.append((ratio, ratio, name))
+    return [name for *_, name in heapq.nlargest(count, scored)]
 
 
 def _pairs(text: str) -> set[str]:

@@ -6,7 +6,7 @@ import math
 import os
 import random
 import shutil
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 
 import pytest
@@ -18,6 +18,9 @@ from cortex.indexer.lexical import (
     LexicalNote,
     RankBM25Index,
     TantivyIndex,
+)
+from cortex.indexer.lexical import (
+    _note_terms as note_terms,
 )
 from cortex.indexer.tokens import query_terms, terms
 from cortex.protocols import LexicalIndex
@@ -359,6 +362,35 @@ def test_a_large_index_with_few_deletions_scores_nearly_as_one_built_at_once(
         top = [key for key, _ in worn.rank_notes(query, 10, None)]
         shared.append(overlap(top, list(expected)[:10]))
     assert sum(shared) / len(shared) > 0.9
+
+
+def test_an_index_of_an_earlier_version_answers_by_the_fields_it_has(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vault = generated_vault(30)
+    with monkeypatch.context() as earlier:
+        earlier.setattr("cortex.indexer.lexical.NOTE_FIELDS", ("all", "title"))
+        earlier.setattr("cortex.indexer.lexical._note_terms", titles_and_all)
+        TantivyIndex.build(tmp_path / "old", None, vault, ())
+    old = TantivyIndex.open(tmp_path / "old", FieldWeights())
+    now = FieldWeights(path=0, names=0, pair=0, surface=0)
+    fresh = build_tantivy(tmp_path / "fresh", vault, now)
+    for text in questions(10):
+        query = query_terms(text, ("en",))
+        assert old.rank_notes(query, 30, None) == fresh.rank_notes(query, 30, None)
+    assert old.document_frequency(["word1x"]).keys() == {"word1x"}
+
+
+def titles_and_all(note: LexicalNote) -> dict[str, Sequence[str]]:
+    return {name: terms for name, terms in note_terms(note).items() if name in ("all", "title")}
+
+
+@pytest.mark.parametrize("content", ["{}", "[]", '{"schema": 3}', "{"])
+def test_an_index_whose_description_is_damaged_is_told(tmp_path: Path, content: str) -> None:
+    TantivyIndex.build(tmp_path / "0", None, generated_vault(3), ())
+    (tmp_path / "0/notes/meta.json").write_text(content, "utf-8")
+    with pytest.raises(Unavailable, match="the lexical index cannot be read"):
+        TantivyIndex.open(tmp_path / "0", FieldWeights())
 
 
 def test_building_leaves_the_index_before_it_as_it_was(tmp_path: Path) -> None:
