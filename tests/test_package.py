@@ -66,9 +66,9 @@ def test_the_wheel_holds_the_package_with_its_data_and_nothing_else(wheel):
     names = zipfile.ZipFile(wheel).namelist()
     assert {"cortex/py.typed", "cortex/embedder/minilm.onnx"} <= set(names)
     assert "cortex/skills/cortex-vault/SKILL.md" in names
-    points = zipfile.ZipFile(wheel).read("hermes_cortex-0.2.0.dist-info/entry_points.txt")
+    points = zipfile.ZipFile(wheel).read("hermes_cortex-0.3.0.dist-info/entry_points.txt")
     assert b"[hermes_agent.plugins]\ncortex = cortex.registration\n" in points
-    assert {name.split("/")[0] for name in names} == {"cortex", "hermes_cortex-0.2.0.dist-info"}
+    assert {name.split("/")[0] for name in names} == {"cortex", "hermes_cortex-0.3.0.dist-info"}
     assert not [name for name in names if name.endswith((".pyc", ".safetensors"))]
     on_disk = {
         path.relative_to(CHECKOUT).as_posix()
@@ -80,11 +80,11 @@ def test_the_wheel_holds_the_package_with_its_data_and_nothing_else(wheel):
 
 
 def test_the_three_ways_to_call_it_tell_the_version(installed):
-    assert installed.cortex("--version").stdout == "cortex 0.2.0\n"
+    assert installed.cortex("--version").stdout == "cortex 0.3.0\n"
     for module in ("cortex", "cortex.cli"):
-        assert installed.python("-m", module, "--version").stdout == "cortex 0.2.0\n"
+        assert installed.python("-m", module, "--version").stdout == "cortex 0.3.0\n"
     source = "import cortex; print(cortex.__version__)"
-    assert installed.python("-c", source).stdout == "0.2.0\n"
+    assert installed.python("-c", source).stdout == "0.3.0\n"
 
 
 def test_it_was_installed_without_torch(installed):
@@ -150,6 +150,7 @@ def test_the_quickstart_goes_all_the_way_and_may_be_run_again(installed):
     script = str(CHECKOUT / "scripts" / "quickstart")
     first = run(["bash", script], env=world)
     steps = ["init --sample", "index", "model fetch", "embed", "graph build", "search", "context"]
+    steps.append("search-eval")
     shown = [line for line in first.stdout.splitlines() if line.startswith("$ cortex ")]
     assert [step for step, line in zip(steps, shown, strict=True) if step in line] == steps
     assert "\n1. " in first.stdout  # the best hit of the search
