@@ -13,6 +13,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -114,7 +115,8 @@ class _Edge:
     properties: list[str] = field(default_factory=list)
     mention: Mention | None = None
 
-    def metadata(self) -> dict[str, Json]:
+    def metadata(self, rarity: float) -> dict[str, Json]:
+        """rarity: of the target, see `_rarity`."""
         shown: dict[str, Json] = {"count": self.count}
         for name in ("lines", "sections", "properties"):
             if values := getattr(self, name):
@@ -124,6 +126,7 @@ class _Edge:
             shown["within_lines"] = list(self.mention.lines)
             if self.mention.sharing > 1:
                 shown["sharing"] = self.mention.sharing
+            shown["weight"] = rarity / self.mention.sharing
         return shown
 
 
@@ -295,10 +298,14 @@ class _Graph:
         return counts
 
     def _edge_records(self) -> Iterator[dict[str, Json]]:
+        rarity = {
+            f"note:{self._notes[at]['file']}": value
+            for at, value in _rarity(len(self._notes), self._linked, self._mentioned).items()
+        }
         for source in sorted(self._edges):
             targets = self._edges[source]
             for target, kind in sorted(targets):
-                metadata = targets[target, kind].metadata()
+                metadata = targets[target, kind].metadata(rarity.get(target, 0.0))
                 yield {"source": source, "target": target, "type": kind, "metadata": metadata}
 
     def _broken_records(self) -> Iterator[dict[str, Json]]:
@@ -321,13 +328,23 @@ class _Graph:
             yield record
 
 
+def _rarity(
+    count: int, linked: Sequence[AbstractSet[int]], named: Sequence[Mapping[int, float]]
+) -> dict[int, float]:
+    """ln(n / in) / ln n of each note that others link to or name: n notes, `in` of them do."""
+    incoming = Counter(
+        target for to, by in zip(linked, named, strict=True) for target in to | by.keys()
+    )
+    return {at: math.log(count / found) / math.log(count) for at, found in incoming.items()}
+
+
 def _adjacency(
-    notes: Sequence[_Note], linked: Sequence[Collection[int]], named: Sequence[Mapping[int, float]]
+    notes: Sequence[_Note], linked: Sequence[AbstractSet[int]], named: Sequence[Mapping[int, float]]
 ) -> dict[str, NDArray[Any]]:
     """The note-to-note edges as arrays, forward only, weighted as in RANKING section 4.
 
-    An edge weighs share * ln(n / in) / ln n: n notes, of which `in` others link to or name the
-    target, so a note that all point to weighs nothing. The share is 0.5 for a written link, 1 / m
+    An edge weighs share * rarity of its target, so a note that all point to weighs nothing. The
+    share is 0.5 for a written link, 1 / m
     for a mention of a name that m notes have; the larger counts, and a pair with both is a link.
     A note never points to itself, so `in` is below n and every weight above 0.
     """
@@ -336,14 +353,13 @@ def _adjacency(
         for source in range(len(notes))
         for target in linked[source] | named[source].keys()
     ]
-    incoming = Counter(target for _, _, target in pairs)
-    keys = {target: key64(str(notes[target]["file"])) for target in incoming}
+    rarity = _rarity(len(notes), linked, named)
+    keys = {target: key64(str(notes[target]["file"])) for target in rarity}
     rows = []
     for key, source, target in pairs:
-        rarity = math.log(len(notes) / incoming[target]) / math.log(len(notes))
         is_link = target in linked[source]
         share = max(_LINK_SHARE if is_link else 0.0, named[source].get(target, 0.0))
-        rows.append((key, keys[target], share * rarity, LINK if is_link else MENTION))
+        rows.append((key, keys[target], share * rarity[target], LINK if is_link else MENTION))
     rows.sort()
     sources, starts = np.unique(
         np.array([row[0] for row in rows], dtype=np.uint64), return_index=True

@@ -308,6 +308,7 @@ def test_a_title_in_another_notes_text_is_an_implied_link(tmp_path):
             "count": 2,
             "name": "Soda Kiln",
             "within_lines": [3, 4],
+            "weight": 1.0,  # one note names it, and no other has the name
         }
     }
 
