@@ -546,3 +546,8 @@ def test_a_day_in_the_name_goes_behind_the_properties_and_before_the_file() -> N
     assert day_of({"created": "2022-02-02"}, 1.7e9, name) == dt.date(2022, 2, 2)
     assert day_of({}, 1.7e9, "2023-01-01/Standup.md") == dt.date(2023, 1, 1)
     assert day_of({}, 1.7e9, "Standup 2023-01-01.md") == dt.date(2023, 11, 14)
+
+
+def test_a_block_of_indented_text_with_old_line_ends_is_body() -> None:
+    header = split("---\r  text\r---\rbody")
+    assert (header.values, header.body_start) == ({}, 0)

@@ -176,7 +176,8 @@ def _looks_like_header(block: str, key: re.Pattern[str]) -> bool:
 def _all_lines_have_keys(block: str) -> bool:
     """Whether a block that YAML takes for one text is `key:value` with the blank forgotten."""
     lines = _top_lines(block)
-    return all(map(_TIGHT_KEY.match, lines)) and len(lines) == len(block.split("\n")) - 1
+    is_tight = bool(lines) and all(map(_TIGHT_KEY.match, lines))
+    return is_tight and len(lines) == len(block.split("\n")) - 1
 
 
 def _is_prose(block: str, values: Mapping[str, Json]) -> bool:
@@ -674,7 +675,7 @@ def _as_text(value: Json) -> str:
 
 
 LIFECYCLE = ("derived_from", "supports", "contradicts", "supersedes", "superseded_by", "related")
-_LIFECYCLE = {_folded(name) for name in LIFECYCLE}
+_LIFECYCLE = {_folded(name) for name in (*LIFECYCLE, "replaces", "replaced_by")}
 _WIKILINK = re.compile(r"!?\[\[([^\[\]\r\n]+)\]\]")
 _MARKDOWN_LINK = re.compile(
     r"!?\[([^\[\]\r\n]*)\]\([ \t]*(?:<([^<>\r\n]*)>|((?:[^\s()]|\([^\s()]*\))+))"
@@ -768,15 +769,17 @@ def _is_target(text: str) -> bool:
     return bool(text) and not _OUTSIDE.match(text) and any(c.isalnum() for c in text)
 
 
+IMPORTANCE_WORDS = {"low": 1, "medium": 3, "med": 3, "high": 5, "critical": 5}
+CONFIDENCE_WORDS = {"low": 0.25, "medium": 0.5, "med": 0.5, "high": 0.85, "verified": 1}
+
+
 def importance_of(values: Mapping[str, Json]) -> float | None:
     """`importance` from 1 to 5; None when it is absent or says nothing.
 
     1 to 5 counts as it is, 0 to 1 as 1 + 4x, more and less as 5 and 1; low is 1, medium 3, high
     and critical 5.
     """
-    number = _rating(
-        values, "importance", {"low": 1, "medium": 3, "med": 3, "high": 5, "critical": 5}
-    )
+    number = _rating(values, "importance", IMPORTANCE_WORDS)
     if number is None:
         return None
     return 1 + 4 * max(0.0, number) if number < 1 else min(number, 5.0)
@@ -788,8 +791,7 @@ def confidence_of(values: Mapping[str, Json]) -> float | None:
     0 to 1 counts as it is, up to 5 as fifths, more and less as 1 and 0; low is 0.25, medium 0.5,
     high 0.85, verified 1.
     """
-    labels = {"low": 0.25, "medium": 0.5, "med": 0.5, "high": 0.85, "verified": 1}
-    number = _rating(values, "confidence", labels)
+    number = _rating(values, "confidence", CONFIDENCE_WORDS)
     if number is None:
         return None
     return min(number / 5 if number > 1 else max(number, 0.0), 1.0)
