@@ -7,6 +7,7 @@ import os
 import re
 import threading
 import time
+import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
@@ -120,7 +121,7 @@ class Cortex:
         from .search.truth import replacements
 
         vault = require_vault(self.config)
-        if lies_among_notes(self.config.state, vault, self._rules()):
+        if lies_among_notes(self.config.state, vault, self.rules):
             raise UsageError(
                 f"the state folder {self.config.state} lies inside the vault, among the notes; "
                 f"move {self.config.path.name} and index.chunks_path out of it"
@@ -129,7 +130,7 @@ class Cortex:
             return build_index(
                 self.state,
                 vault,
-                self._rules(),
+                self.rules,
                 force=force,
                 follow_outside=self.config.vault.allow_symlinks_outside,
                 replacements=replacements,
@@ -206,7 +207,7 @@ class Cortex:
             notes = list(corpus.notes.records())
             known = {note["file"] for note in notes}
             outside = self.config.vault.allow_symlinks_outside
-            found = scan(vault, self._rules(), follow_outside=outside)
+            found = scan(vault, self.rules, follow_outside=outside)
             files = [*found.others, *(n.path for n in found.notes if n.path not in known)]
             folder = self.state.new_folder("graph")
             counts = build_graph(notes, corpus.chunks.records(), files, folder)
@@ -390,23 +391,30 @@ class Cortex:
         line were read before. Raises UsageError that names near matches; hidden and excluded files
         and what lies outside the vault are not served.
         """
-        from .vault.reading import locate, read_part
+        from .vault.reading import read_part
 
+        path, below = self._place(ref)
+        if heading is None and not below.startswith("^"):  # the mark of a block
+            heading = below or None
         vault = require_vault(self.config)
+        return read_part(vault, path, heading, lines, max_chars, from_char)
+
+    def _place(self, ref: str) -> tuple[str, str]:
+        """(path of the note that `ref` names, heading or block below it, or ""); as read_note."""
+        from .vault.reading import locate
+
         outside = self.config.vault.allow_symlinks_outside
-        find = partial(locate, vault, self._rules(), titles=self._titles, follow_outside=outside)
+        vault = require_vault(self.config)
+        find = partial(locate, vault, self.rules, titles=self._titles, follow_outside=outside)
         inside = re.fullmatch(r"\s*\[\[(.*)\]\]\s*", ref)
         wanted = inside[1].split("|")[0] if inside else ref
         try:
-            path = find(wanted)
+            return find(wanted), ""
         except UsageError:
             name, _, below = wanted.partition("#")
             if not name.strip() or not below.strip():
                 raise
-            path = find(name)
-            if heading is None and not below.startswith("^"):  # the mark of a block
-                heading = below
-        return read_part(vault, path, heading, lines, max_chars, from_char)
+            return find(name), below
 
     def warm(self) -> None:
         """Open the index and load the model, so that the next search need not.
@@ -440,7 +448,7 @@ class Cortex:
             last, began = self._freshness, time.monotonic()
             if last is None or began - last[1] > (last[2] if max_age_s is None else max_age_s):
                 outside = self.config.vault.allow_symlinks_outside
-                found = scan(vault, self._rules(), follow_outside=outside)
+                found = scan(vault, self.rules, follow_outside=outside)
                 compared = compare(self._recorded[1], found)
                 good_s = (time.monotonic() - began) / FRESHNESS_SHARE
                 last = self._freshness = (stamp.folder, began, good_s, compared)
@@ -458,26 +466,120 @@ class Cortex:
         return corpus.properties
 
     def graph(self, name: str, **options: Any) -> dict[str, Json]:
-        """A report over the graph: status, broken, orphans or centrality.
+        """A report over the graph; its fields are those of the function in graph_diagnostics.
 
-        The last three are lists, under their own name. options: limit and pagerank of centrality.
-        Raises CortexError when no graph was built.
+        status · path (one, other, most, via) · neighbors (note, depth): documents. broken ·
+        orphans · centrality (limit, pagerank, node_types) · stale (stale_days) · contradictions ·
+        duplicates (near): {name: list}. Notes are named as for read_note. Raises UsageError for a
+        report, an option or a note that there is not, CortexError when no graph was built.
         """
-        from . import graph_diagnostics
+        from . import graph_diagnostics as reports
 
-        reports: dict[str, Any] = {
-            "status": graph_diagnostics.status,
-            "broken": graph_diagnostics.broken,
-            "orphans": graph_diagnostics.orphans,
-            "centrality": graph_diagnostics.centrality,
+        folder = self._graph_folder()
+        today = self._today or dt.date.today()
+
+        def notes() -> list[dict[str, Json]]:
+            return list(self._corpus().notes.records())
+
+        def broken() -> list[dict[str, Json]]:
+            vault, outside = require_vault(self.config), self.config.vault.allow_symlinks_outside
+            files = scan(vault, self.rules, follow_outside=outside).others
+            return reports.broken(folder, notes(), files)
+
+        def status() -> dict[str, Json]:
+            return {**reports.status(folder), "stale_count": len(reports.stale(notes(), today))}
+
+        def duplicates(near: bool = False) -> list[dict[str, Json]]:
+            return reports.duplicates(notes(), self._corpus().chunks.records(), near=near)
+
+        def path(one: str, other: str, **more: Any) -> dict[str, Json]:
+            return reports.connections(folder, self._place(one)[0], self._place(other)[0], **more)
+
+        def neighbors(note: str, **more: Any) -> dict[str, Json]:
+            return reports.neighbors(folder, self._place(note)[0], **more)
+
+        made: dict[str, Callable[..., Any]] = {
+            "status": status,
+            "broken": broken,
+            "orphans": partial(reports.orphans, folder),
+            "centrality": partial(reports.centrality, folder),
+            "stale": lambda **more: reports.stale(notes(), today, **more),
+            "contradictions": partial(reports.contradictions, folder),
+            "duplicates": duplicates,
+            "path": path,
+            "neighbors": neighbors,
         }
-        if name not in reports:
-            raise UsageError(f"no graph report {name!r}; there are {', '.join(reports)}")
+        if name not in made:
+            raise UsageError(f"no graph report {name!r}; there are {', '.join(made)}")
+        report = made[name](**options)
+        return report if isinstance(report, dict) else {name: report}
+
+    def export_graph(
+        self,
+        form: str = "json",
+        *,
+        node_types: Sequence[str] = (),
+        edge_types: Sequence[str] = (),
+        neighborhood: str | None = None,
+        depth: int = 1,
+        diagnostics: bool = False,
+        pagerank: bool = False,
+        direction: str = "LR",
+    ) -> str:
+        """The graph, or what of it passes, in one of graph_export.FORMATS, as text.
+
+        neighborhood: a note, named as for read_note, a #tag, or the id of any node. The rest
+        is as of graph_export.Selection and exported. Raises UsageError for what there is not,
+        CortexError when no graph was built.
+        """
+        from . import graph_diagnostics, graph_export
+
+        folder = self._graph_folder()
+        stale: set[str] = set()
+        if diagnostics and form == "d3-json":
+            notes, today = self._corpus().notes.records(), self._today or dt.date.today()
+            stale = {row["file"] for row in graph_diagnostics.stale(notes, today)}
+        centre = None if neighborhood is None else self.graph_node(neighborhood)
+        return graph_export.exported(
+            folder,
+            form,
+            selection=graph_export.Selection(tuple(node_types), tuple(edge_types), centre, depth),
+            diagnostics=diagnostics,
+            pagerank=pagerank,
+            direction=direction,
+            stale=stale,
+        )
+
+    def graph_node(self, name: str) -> str:
+        """The id of the node that is meant: an id as it is, else that of the note so named.
+
+        Raises UsageError with near names when there is no such note in the vault, and when the
+        graph does not have it yet.
+        """
+        from .graph_artifacts import nodes
+
+        folder = self._graph_folder()
+        known = {node["id"] for node in nodes(folder)}
+        if name in known:
+            return name
+        tag = name.removeprefix("tag:")
+        if tag != name or name.startswith("#"):
+            tag_id = f"tag:{unicodedata.normalize('NFC', tag.lstrip('#')).casefold()}"
+            if tag_id in known:
+                return tag_id
+        node = f"note:{self._place(name.removeprefix('note:'))[0]}"
+        if node not in known:
+            raise UsageError(
+                f"{node.removeprefix('note:')} is not in the link graph yet; "
+                "run: cortex index && cortex graph build"
+            )
+        return node
+
+    def _graph_folder(self) -> Path:
         stamp = self.state.stamp("graph")
         if stamp is None:
             raise CortexError("there is no graph yet; run: cortex graph build")
-        report: Any = reports[name](stamp.folder, **options)
-        return dict(report) if isinstance(report, dict) else {name: report}
+        return stamp.folder
 
     def lifecycle_rows(self, env: Mapping[str, str] | None = None) -> list[dict[str, Json]]:
         """What each block of the hooks does under these settings: see inject.rows.Row.
@@ -507,7 +609,7 @@ class Cortex:
         return report(
             self.state,
             self.config,
-            self._rules(),
+            self.rules,
             next(model for model in self.models() if model["chosen"]),
             self.lifecycle_rows(env),
             MODULES,
@@ -555,7 +657,7 @@ class Cortex:
         top_k = _checked_count("top_k", top_k)
         earlier = None if baseline is None else read_baseline(Path(baseline))
         given = self._cases(cases, queries, qrels)
-        vault, rules = require_vault(self.config), self._rules()
+        vault, rules = require_vault(self.config), self.rules
         headings = {note["file"]: note["headings"] for note in self._corpus().notes.records()}
 
         def is_unread(name: str) -> bool:
@@ -709,6 +811,10 @@ class Cortex:
 
         return verify(self.models_folder)
 
+    def embedder(self) -> Embedder:
+        """What embeds by the settings in force; it loads its model when first asked to embed."""
+        return self._embedder(self._model())
+
     @property
     def program_in_host(self) -> str:
         """What is typed in the host to run `cortex` for the home that this is of."""
@@ -720,7 +826,9 @@ class Cortex:
 
     # Parts
 
-    def _rules(self) -> FolderRules:
+    @property
+    def rules(self) -> FolderRules:
+        """Which notes the settings take in."""
         vault = self.config.vault
         return FolderRules(vault.include_folders, vault.exclude_folders)
 
@@ -730,7 +838,7 @@ class Cortex:
         stamp = self.state.stamp("index")
         if stamp is None:
             raise CortexError(NO_INDEX)
-        return Corpus(stamp, self._rules().takes)
+        return Corpus(stamp, self.rules.takes)
 
     def _model(self) -> str:
         """The model in force, by name."""
@@ -942,7 +1050,7 @@ class Cortex:
 
     def _without_excluded(self, result: SearchResult) -> SearchResult:
         """Leave out what the settings exclude now, though it was indexed before."""
-        takes = self._rules().takes
+        takes = self.rules.takes
         hits: list[Hit] = []
         for hit in result.hits:
             if not takes(hit.chunk.note):

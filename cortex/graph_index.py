@@ -376,7 +376,11 @@ def _adjacency(
 def _lifecycle(name: Json) -> str | None:
     """The edge type of a property, however it is written; None if it is no lifecycle property."""
     kind = re.sub(r"[\s-]+", "_", name.strip().casefold()) if isinstance(name, str) else None
+    kind = _SPELLED_OTHERWISE.get(kind or "", kind)
     return kind if kind in LIFECYCLE else None
+
+
+_SPELLED_OTHERWISE = {"replaces": "supersedes", "replaced_by": "superseded_by"}
 
 
 def _tag_id(tag: str) -> str:
