@@ -113,6 +113,8 @@ def _value(given: str, value: Any, about: Mapping[str, Json]) -> Any:
     kind = about["type"]
     if kind == "string":
         return _text(given, value, about)
+    if kind == "array":
+        return _texts(given, value)
     if isinstance(value, str):
         if len(value) > MAX_CHARS:
             raise UsageError(f"{given} is too long: {len(value):,} characters")
@@ -143,6 +145,20 @@ def _text(given: str, value: Any, about: Mapping[str, Json]) -> str | None:
             raise UsageError(f"{given} must be {known}, not {brief(value)!r}")
         return folded
     return value
+
+
+def _texts(given: str, value: Any) -> list[str] | None:
+    """A list of texts; one text stands for those between its commas."""
+    if isinstance(value, str):
+        value = _unquoted(value)
+    if isinstance(value, str):
+        value = value.split(",")
+    if not isinstance(value, (list, tuple)) or not all(isinstance(item, str) for item in value):
+        raise UsageError(f"{given} must be a list of texts")
+    size = sum(map(len, value))
+    if size > MAX_CHARS:
+        raise UsageError(f"{given} has {size:,} characters; at most {MAX_CHARS:,} are taken")
+    return [item.strip() for item in value if item.strip()] or None
 
 
 def _integer(given: str, value: Any, about: Mapping[str, Json]) -> int:

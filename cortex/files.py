@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import json
 import os
 import tempfile
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -39,6 +42,63 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
 def write_text(path: Path, text: str) -> None:
     with replacing(path) as file:
         file.write(text.encode("utf-8"))
+
+
+def create_below(root: Path, path: str, data: bytes) -> None:
+    """Make the file `path`, "/"-separated and below `root`, whole or not at all.
+
+    Folders on the way are made. Raises FileExistsError if something stands there, and OSError if
+    a part of the way is no folder or a link: what is swapped for one meanwhile leads nowhere.
+    """
+    *folders, name = path.split("/")
+    if any(part in ("", ".", "..") for part in (*folders, name)):
+        raise ValueError(f"{path!r} is not a path below a folder")
+    if os.open not in os.supports_dir_fd:  # Windows
+        place = root.joinpath(*folders)
+        place.mkdir(parents=True, exist_ok=True)
+        if os.path.realpath(place) != os.path.join(os.path.realpath(root), *folders):
+            raise NotADirectoryError(errno.ENOTDIR, "a link is on the way", str(place))
+        with open(place / name, "xb") as file:
+            file.write(data)
+        return
+    handle = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        for folder in folders:
+            with contextlib.suppress(FileExistsError):
+                os.mkdir(folder, dir_fd=handle)
+            flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+            inner = os.open(folder, flags, dir_fd=handle)
+            os.close(handle)
+            handle = inner
+        _create_in(handle, name, data)
+    except OSError as error:
+        error.filename, error.filename2 = str(root / path), None  # it names the last part at most
+        raise
+    finally:
+        os.close(handle)
+
+
+def _create_in(folder: int, name: str, data: bytes) -> None:
+    """folder: a descriptor, so that it stays the same one whatever is renamed."""
+    staged = f".new-{uuid.uuid4().hex}"
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+    with open(os.open(staged, flags, 0o644, dir_fd=folder), "wb") as file:
+        try:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+            try:
+                os.link(staged, name, src_dir_fd=folder, dst_dir_fd=folder)
+            except FileExistsError:
+                raise
+            except OSError:  # a file system without hard links
+                with open(os.open(name, flags, 0o644, dir_fd=folder), "wb") as target:
+                    target.write(data)
+                    target.flush()
+                    os.fsync(target.fileno())
+        finally:
+            os.unlink(staged, dir_fd=folder)
+    os.fsync(folder)
 
 
 def write_json(path: Path, value: Json) -> None:

@@ -1,4 +1,4 @@
-"""The agent's three tools: their schemas, and the calls that a model makes, however wrong.
+"""The agent's tools: their schemas, and the calls that a model makes, however wrong.
 
 Each answers with a JSON text: `{"success": true, ...}`, or `{"success": false, "error": ...}` that
 says what to do. No answer is longer than tools.max_result_chars, or names a folder of the machine.
@@ -25,6 +25,7 @@ from .errors import SEEK, ConfigError, CortexError, Damaged, UsageError
 
 if TYPE_CHECKING:
     from .app import Cortex
+    from .platforms import Session
     from .redaction import Finding
     from .runtime import Runtime
     from .types import Citation, Context, Hit, Json, SearchResult
@@ -263,6 +264,54 @@ SCHEMAS: tuple[dict[str, Json], ...] = (
         },
     },
 )
+# Only there where the owner has set tools.write.
+WRITE_SCHEMA: dict[str, Json] = {
+    "name": "vault_write_note",
+    "description": (
+        "Write a NEW note into the user's vault; it never changes or overwrites one. Only when the "
+        "user asks for it or agrees. Search first: there may be a note on it. The first call "
+        "writes nothing and returns a preview; show it to the user, then call again with the same "
+        "arguments and its confirm."
+    ),
+    "parameters": {
+        "type": "object",
+        "properties": {
+            "title": {
+                "type": "string",
+                "description": "Also the file name, e.g. 'Slate instead of tiles'; none of "
+                '# ^ [ ] | : / < > " ? *',
+            },
+            "body": {
+                "type": "string",
+                "description": "Markdown without frontmatter; the answer in the first lines, "
+                "[[links]] only to notes that exist, no secrets",
+            },
+            "type": {
+                "type": "string",
+                "description": "Decides the folder; note goes to the inbox",
+                "enum": ["fact", "decision", "project", "runbook", "person", "map", "note"],
+                "default": "note",
+            },
+            "folder": {
+                "type": "string",
+                "description": "Another folder that exists, e.g. 'Projects/Garden'",
+            },
+            "tags": _texts("Without #, e.g. ['house']"),
+            "properties": {
+                "type": "object",
+                "description": "Other frontmatter, e.g. {'importance': 4, 'domain': 'house', "
+                "'supersedes': ['[[Old note]]']}",
+                "additionalProperties": True,
+            },
+            "confirm": {
+                "type": "string",
+                "description": "What the preview gave; writes that very note",
+            },
+        },
+        "required": ["title", "body"],
+        "additionalProperties": False,
+    },
+}
 # What models call a parameter instead, all taken silently.
 SYNONYMS: dict[str, dict[str, str]] = {
     "vault_search": {
@@ -289,8 +338,17 @@ SYNONYMS: dict[str, dict[str, str]] = {
         **dict.fromkeys(("boost", "apply_boosts"), "apply_boost"),
         **dict.fromkeys(("include_memory", "memory"), "include_hermes_memory"),
     },
+    "vault_write_note": {
+        **dict.fromkeys(("name", "note", "heading"), "title"),
+        **dict.fromkeys(("content", "text", "markdown"), "body"),
+        **dict.fromkeys(("note_type", "kind"), "type"),
+        **dict.fromkeys(("path", "directory"), "folder"),
+        "tag": "tags",
+        **dict.fromkeys(("frontmatter", "metadata"), "properties"),
+        **dict.fromkeys(("confirmation", "token"), "confirm"),
+    },
 }
-_SCHEMA = {schema["name"]: schema for schema in SCHEMAS}
+_SCHEMA = {schema["name"]: schema for schema in (*SCHEMAS, WRITE_SCHEMA)}
 _BLANK_BESIDE = {"query": "filters"}  # filters alone list the notes that pass
 
 _Answer = Callable[["Cortex", dict[str, Any]], str]
@@ -310,6 +368,20 @@ class Tools:
 
     def vault_build_context(self, args: object, **host: object) -> str:
         return self._guarded("vault_build_context", args, host, _build_context)
+
+    def vault_write_note(self, args: object, **host: object) -> str:
+        def answer(cortex: Cortex, read: dict[str, Any]) -> str:
+            session = self._runtime.session(str(host.get("session_id") or ""))
+            return _write_note(cortex, read, session)
+
+        return self._guarded("vault_write_note", args, host, answer)
+
+    def may_write(self) -> bool:
+        """Whether the settings of the profile that asks offer vault_write_note."""
+        try:
+            return self._runtime.cortex().config.tools.write
+        except CortexError:
+            return False
 
     def _guarded(self, name: str, args: object, host: Mapping[str, object], answer: _Answer) -> str:
         """The one guard: whatever goes wrong becomes an answer that helps the model or the user."""
@@ -772,6 +844,61 @@ def _context_answer(
     )
 
 
+# vault_write_note
+
+
+def _write_note(cortex: Cortex, args: dict[str, Any], session: Session) -> str:
+    from .desk import Desk
+    from .generated import escape
+    from .ops.notes import NewNote
+    from .platforms import origin_of
+
+    if not cortex.config.tools.write:  # the host keeps for a while that it was offered
+        raise UsageError("writing notes is off; the owner can set tools.write: true in the config")
+    wanted = NewNote(
+        title=args["title"],
+        type=args["type"],
+        folder=args.get("folder"),
+        tags=tuple(args.get("tags") or ()),
+        properties=args.get("properties") or {},
+        body=args["body"],
+    )
+    desk = Desk(cortex)
+    confirm = args.get("confirm")
+    if confirm is None:
+        shown = desk.preview_note(wanted)
+        note, unlogged = shown.note, ""
+        about: dict[str, Json] = {
+            "written": False,
+            "confirm": shown.confirm,
+            "next": "show this to the user; to write it, the same arguments with confirm",
+        }
+    else:
+        by = {"session": session.id, "platform": origin_of(session, desk.home).platform}
+        note, unlogged = desk.write_previewed(wanted, confirm, by)
+        about = {
+            "written": True,
+            "next": as_typed("to find it by searching, run: cortex index", cortex.program_in_host),
+        }
+    warnings = [issue.message for issue in note.warnings] + ([unlogged] if unlogged else [])
+    answer: dict[str, Json] = {
+        "success": True,
+        "note": _path(note.path),
+        **about,
+        "searched": cortex.rules.takes(note.path),
+        "warnings": [_shown(told, 200) for told in warnings[:6]],
+    }
+    if confirm is None:
+        room = cortex.config.tools.max_result_chars - len(_json({**answer, "text_is_cut": True}))
+        text = escape(note.text)
+        written = len(_json(text))
+        fitting = len(text) if written + 30 <= room else max(0, len(text) * (room - 60) // written)
+        answer["text"] = text[:fitting]
+        if fitting < len(text):
+            answer["text_is_cut"] = True
+    return _json(answer)
+
+
 # What all answers share
 
 
@@ -924,3 +1051,8 @@ def vault_read_note(args: object, **host: object) -> str:
 def vault_build_context(args: object, **host: object) -> str:
     """Cited Markdown out of it."""
     return _tools().vault_build_context(args, **host)
+
+
+def vault_write_note(args: object, **host: object) -> str:
+    """A new note in it, where tools.write is true; see WRITE_SCHEMA."""
+    return _tools().vault_write_note(args, **host)

@@ -1,4 +1,4 @@
-"""What Hermes Agent is given of Cortex: three tools, the hooks, the command `hermes cortex`.
+"""What Hermes Agent is given of Cortex: its tools, the hooks, the command `hermes cortex`.
 
 Installed by pip, this module is the plugin (entry point `hermes_agent.plugins`); in a checkout,
 plugin_runtime.py calls it. It runs at the start of every chat, so it imports nothing heavy.
@@ -18,7 +18,12 @@ if TYPE_CHECKING:
     from .runtime import Runtime
 
 TOOLSET = "cortex"
-EMOJI = {"vault_search": "🔎", "vault_read_note": "📖", "vault_build_context": "📚"}
+EMOJI = {
+    "vault_search": "🔎",
+    "vault_read_note": "📖",
+    "vault_build_context": "📚",
+    "vault_write_note": "📝",
+}
 # Tells the processes that the host starts, above all its shell hooks, that the hooks here speak.
 SPEAKS = "HERMES_CORTEX_PLUGIN"
 
@@ -53,7 +58,11 @@ def _tools(ctx: Any) -> None:
     from . import plugin
 
     tools = plugin.Tools(_runtime())
-    for schema in plugin.SCHEMAS:
+    offered: list[tuple[Any, dict[str, Any]]] = [(schema, {}) for schema in plugin.SCHEMAS]
+    # Asked for each list of tools, and a no is a warning in the host's log: so not without need.
+    if _runtime().may_want_writing():
+        offered.append((plugin.WRITE_SCHEMA, {"check_fn": tools.may_write}))
+    for schema, about in offered:
         name = schema["name"]
         ctx.register_tool(
             name=name,
@@ -62,6 +71,7 @@ def _tools(ctx: Any) -> None:
             handler=getattr(tools, name),
             description=schema["description"],
             emoji=EMOJI.get(name, ""),
+            **about,
         )
 
 

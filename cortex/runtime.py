@@ -6,6 +6,7 @@ is asking is the host's to say, call by call; settings are read again when their
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import re
@@ -93,6 +94,19 @@ class Runtime:
                 self._engines.popitem(last=False)
         return made
 
+    def may_want_writing(self) -> bool:
+        """Whether a config of this home, or of one that a gateway may serve beside it, seems to set
+        tools.write. Quick: the text is searched, not parsed.
+        """
+        from .home import chosen
+        from .ops.homes import beside
+
+        env = self.environment()
+        files = [chosen(None, env)]
+        with contextlib.suppress(OSError):
+            files += [place / "cortex/config.yaml" for _, place in beside(self.home(), env)]
+        return any(_sets_write(file) for file in files)
+
     # Sessions
 
     def note_session(self, session_id: str, platform: str, sender: str = "") -> None:
@@ -162,6 +176,18 @@ INNER = frozenset({"subagent", "cron"})  # started by another session, which is 
 _OF_ONE_PROFILE = re.compile(
     r"CORTEX_CONFIG|.*_(?:ALLOWED_USERS|ALLOW_ALL_USERS|KEY|TOKEN|SECRET|PASSWORD)", re.IGNORECASE
 )
+
+
+_WRITE_IS_SET = re.compile(
+    rb"^[^#\r\n]*?\bwrite[\"']?[ \t]*:(?![ \t]*(?:false|no|off)\b)", re.MULTILINE | re.IGNORECASE
+)
+
+
+def _sets_write(file: Path) -> bool:
+    try:
+        return _WRITE_IS_SET.search(file.read_bytes()) is not None
+    except OSError:
+        return False
 
 
 def _is_of_one_profile(name: str) -> bool:

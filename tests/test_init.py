@@ -352,6 +352,7 @@ def run(
     monkeypatch.setenv("HERMES_HOME", str(home))
     monkeypatch.chdir(tmp_path)
     (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "bees.md").write_text("# Bees\n")
 
     def run(*arguments: str) -> tuple[int, str, str]:
         return main(list(arguments)), *capsys.readouterr()
@@ -366,6 +367,7 @@ def test_init_with_enable_writes_both_configs_and_again_changes_neither(
         0,
         f"vault: {tmp_path}/notes (from --vault)\n"
         f"wrote the config: {home}/cortex/config.yaml\n"
+        "WIKI_PATH is not set; only init ever reads it\n"
         f"Cortex is turned on in {home}/config.yaml\n"
         "next: cortex model fetch\n"
         "running sessions, the gateway too, keep the old settings until they restart\n",
@@ -377,6 +379,7 @@ def test_init_with_enable_writes_both_configs_and_again_changes_neither(
         0,
         f"vault: {tmp_path}/notes (from existing config)\n"
         f"is there already: the config: {home}/cortex/config.yaml\n"
+        "WIKI_PATH is not set; only init ever reads it\n"
         f"Cortex is turned on in {home}/config.yaml already\n"
         "next: cortex model fetch\n",
         "",

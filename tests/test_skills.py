@@ -27,7 +27,10 @@ from cortex.vault import frontmatter
 
 SKILLS = Path(__file__).resolve().parent.parent / "skills"
 NAMES = ("cortex-diagnose", "cortex-notes", "cortex-vault")
-PARAMETERS = {schema["name"]: schema["parameters"]["properties"] for schema in plugin.SCHEMAS}
+PARAMETERS = {
+    schema["name"]: schema["parameters"]["properties"]
+    for schema in (*plugin.SCHEMAS, plugin.WRITE_SCHEMA)
+}
 
 each_skill = pytest.mark.parametrize("name", NAMES)
 
@@ -171,7 +174,16 @@ def of(section: Any, where: str) -> Iterator[tuple[str, Any]]:
 # What is neither a tool's, nor a setting, and still right: notes, properties and their values.
 OTHER_WORDS = {
     *("aliases", "source", "created", "last_verified", "active", "superseded", "confidence"),
-    *("understood", "importance", "##", "--json", "--no-boost", *NAMES, *frontmatter.LIFECYCLE),
+    *(
+        "understood",
+        "importance",
+        "##",
+        "--json",
+        "--dry-run",
+        "--no-boost",
+        *NAMES,
+        *frontmatter.LIFECYCLE,
+    ),
 }
 
 

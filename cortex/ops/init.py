@@ -1,9 +1,10 @@
-"""Set Cortex up: write a config for a vault, and the sample vault on request; overwrite nothing."""
+"""Set Cortex up: a config for a vault, and notes to begin with; nothing is overwritten."""
 
 from __future__ import annotations
 
+import datetime as dt
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -15,7 +16,12 @@ from ..config.load import parse
 from ..config.render import commented
 from ..errors import CortexError, UsageError
 from ..home import expand
+from ..vault.note_schema import NOT_CURATED
 from ..vault.scan import FolderRules, lies_among_notes
+from . import scaffold as layout
+
+DEFAULT_VAULT = "~/hermes-workspace/vault"
+ONLY_INIT = "only init ever reads it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,28 +31,49 @@ class Action:
     verb: Literal["write", "copy", "keep"]
     path: Path
     what: str  # what stands there, as a phrase
+    names: tuple[str, ...] = ()  # of several things below `path`, "/"-separated
 
 
 @dataclass(frozen=True, slots=True)
 class ChosenVault:
     path: Path
-    source: Literal["--vault", "existing config", "WIKI_PATH"]
+    source: Literal["--vault", "existing config", "WIKI_PATH", "default", "your answer"]
 
 
-def choose_vault(given: str | None, config_path: Path, env: Mapping[str, str]) -> ChosenVault:
+def choose_vault(
+    given: str | None, config_path: Path, env: Mapping[str, str], *, or_default: bool = False
+) -> ChosenVault:
     """The vault that was `given`, else that of the config at `config_path`, else $WIKI_PATH.
 
-    Raises UsageError if none of them names one, ConfigError if the config is broken.
+    or_default: else DEFAULT_VAULT. Raises UsageError if none of them names one, ConfigError if
+    the config is broken.
     """
     if given is not None:
-        if not given.strip():
-            raise UsageError("--vault is empty; give the folder of your notes")
-        return ChosenVault(expand(given.replace("$", "$$"), Path.cwd(), env), "--vault")
+        return ChosenVault(typed_path(given, env), "--vault")
     if os.path.lexists(config_path) and (vault := parse(config_path, env).vault.path):
         return ChosenVault(vault, "existing config")
     if wiki := env.get("WIKI_PATH"):
         return ChosenVault(expand(wiki, Path.cwd(), env), "WIKI_PATH")
+    if or_default:
+        return ChosenVault(expand(DEFAULT_VAULT, Path.cwd(), env), "default")
     raise UsageError("which folder holds your notes? run: cortex init --vault PATH")
+
+
+def typed_path(text: str, env: Mapping[str, str]) -> Path:
+    """The folder that was typed; a $ in it is a dollar sign. Raises UsageError if it is blank."""
+    if not text.strip():
+        raise UsageError("--vault is empty; give the folder of your notes")
+    return expand(text.replace("$", "$$"), Path.cwd(), env)
+
+
+def alignment(vault: Path, env: Mapping[str, str]) -> tuple[str, str]:
+    """How $WIKI_PATH stands to the vault: unset, aligned or mismatch; and that as a sentence."""
+    wiki = env.get("WIKI_PATH")
+    if not wiki:
+        return "unset", f"WIKI_PATH is not set; {ONLY_INIT}"
+    if _same_folder(expand(wiki, Path.cwd(), env), vault):
+        return "aligned", f"WIKI_PATH names this vault; {ONLY_INIT}"
+    return "mismatch", f"WIKI_PATH names another folder, {wiki}; {ONLY_INIT}"
 
 
 def init(
@@ -54,41 +81,69 @@ def init(
     config_path: Path,
     *,
     sample: bool = False,
+    scaffold: bool | None = None,
     dry_run: bool = False,
+    today: dt.date,
     env: Mapping[str, str],
 ) -> list[Action]:
-    """Write a commented config for `vault` at `config_path`; nothing is written into the vault.
+    """Write a commented config for `vault` at `config_path`, and notes to begin with on request.
 
     sample: first put the shipped sample notes there; the folder must be missing, empty, or hold
-    nothing but them. Raises UsageError, before anything is written, if the vault is not there or
-    the config already names another.
+    nothing but them. scaffold: what is missing of the layout, the folder itself too; None does so
+    for a vault that is there and empty and has no config yet, and takes any other as it is. The
+    config of an empty vault so laid out takes in the folders for what is known, and no others.
+
+    Raises UsageError, before anything is written, if the vault is not there or the config already
+    names another.
     """
-    config_is_there = os.path.lexists(config_path)
-    if config_is_there:
+    has_config = os.path.lexists(config_path)
+    if has_config:
         _refuse_another_vault(vault, config_path, env)
-    if sample:
-        actions = _sample_actions(vault)
-    elif not vault.is_dir():
-        what = "is not a folder" if os.path.lexists(vault) else "does not exist"
-        raise UsageError(
-            f"the vault {vault} {what}; give the folder of your notes, "
-            "or add --sample to have a sample vault written there"
-        )
-    else:
-        actions = []
+    if sample and scaffold:
+        raise UsageError("--sample and --scaffold exclude each other; leave one of them out")
+    if not sample and not vault.is_dir() and (os.path.lexists(vault) or not scaffold):
+        raise UsageError(_no_vault(vault))
+    is_empty = not sample and layout.is_empty(vault)
+    if scaffold is None:
+        scaffold = is_empty and not sample and not has_config
     if lies_among_notes(config_path.parent, vault, FolderRules()):
         raise UsageError(
             f"the config {config_path} would lie inside the vault, with all that is built; "
             "give --config a place outside it, or in a hidden folder of it"
         )
-    verb: Literal["keep", "write"] = "keep" if config_is_there else "write"
-    actions.append(Action(verb, config_path, "the config"))
-    if not dry_run:
-        if sample:
-            _copy_sample(vault)
-        if not config_is_there:
-            artifacts.write_text(config_path, commented(vault))
+    pieces = layout.missing(vault, today) if scaffold else []
+    actions = _sample_actions(vault) if sample else []
+    actions += _layout_actions(vault, pieces) if scaffold else []
+    actions.append(Action("keep" if has_config else "write", config_path, "the config"))
+    if dry_run:
+        return actions
+    if sample:
+        _copy_sample(vault)
+    if scaffold:
+        layout.write(vault, pieces)
+    if not has_config:
+        # Folders that a vault with an order of its own has beside these must be searched too.
+        include = layout.CURATED if scaffold and is_empty else ()
+        exclude = NOT_CURATED if scaffold else ()
+        artifacts.write_text(config_path, commented(vault, include, exclude))
     return actions
+
+
+def _no_vault(vault: Path) -> str:
+    what = "is not a folder" if os.path.lexists(vault) else "does not exist"
+    return (
+        f"the vault {vault} {what}; give the folder of your notes, "
+        "or add --scaffold to begin a new one, or --sample for one to try"
+    )
+
+
+def _layout_actions(vault: Path, pieces: Sequence[layout.Piece]) -> list[Action]:
+    if not pieces:
+        return [Action("keep", vault, "the layout of the vault")]
+    names: dict[str, list[str]] = {}
+    for piece in pieces:
+        names.setdefault(piece.group, []).append(piece.path)
+    return [Action("write", vault, f"the {group}", tuple(of)) for group, of in names.items()]
 
 
 def _refuse_another_vault(vault: Path, config_path: Path, env: Mapping[str, str]) -> None:

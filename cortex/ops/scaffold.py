@@ -1,0 +1,146 @@
+"""The layout of a new vault: folders, root files, templates, starter notes; nothing is overwritten.
+
+What is written lies in `cortex/starter`; `{{today}}` in it becomes the day.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Literal
+
+from ..errors import CortexError, UsageError
+from ..files import create_below
+from ..vault.note_schema import FOLDER_TYPES, NOT_CURATED, RAW_FOLDERS, TEMPLATES
+from ..vault.scan import FolderRules
+
+CURATED = tuple(folder for folder, kind in FOLDER_TYPES.items() if kind is not None)
+FOLDERS = (*FOLDER_TYPES, *RAW_FOLDERS)
+
+Group = Literal["folders", "root files", "templates", "starter notes"]
+KEEPER = ".gitkeep"  # git keeps no empty folders
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A folder or file of the layout that is missing."""
+
+    group: Group
+    path: str  # vault-relative, "/"-separated; of a folder without its KEEPER
+    text: str
+
+
+def missing(vault: Path, today: dt.date) -> list[Piece]:
+    """What of the layout is not in the vault yet, in the order to write it.
+
+    The starter notes come along until SCHEMA.md and index.md are there: who deleted them later
+    does not get them again. Raises UsageError if something is in the way.
+    """
+    pieces = [Piece("folders", folder, "") for folder in FOLDERS]
+    pieces += [
+        Piece(_group(path), path, source.read_text("utf-8").replace("{{today}}", today.isoformat()))
+        for path, source in _shipped()
+    ]
+    for folder in {path for piece in pieces for path in _folders_of(piece)}:
+        _refuse_in_the_way(vault, folder)
+    is_set_up = all(os.path.lexists(vault / name) for name in ("SCHEMA.md", "index.md"))
+    lacking = [
+        piece
+        for piece in pieces
+        if not os.path.lexists(vault / piece.path)
+        and not (is_set_up and piece.group == "starter notes")
+    ]
+    # Root files last: a run that was killed before them still brings the notes they link to.
+    return sorted(lacking, key=lambda piece: piece.group == "root files")
+
+
+def write(vault: Path, pieces: list[Piece]) -> None:
+    """Write them; what appeared meanwhile stays as it is."""
+    vault.mkdir(parents=True, exist_ok=True)
+    for piece in pieces:
+        path = f"{piece.path}/{KEEPER}" if piece.group == "folders" else piece.path
+        try:
+            create_below(vault, path, piece.text.encode("utf-8"))
+        except FileExistsError:
+            continue
+
+
+def is_empty(vault: Path) -> bool:
+    """Whether nothing visible lies there but what an earlier run of ours left, or nothing at all.
+
+    Hidden files don't count: Obsidian and git make theirs before there is a note.
+    """
+    ours = {path for path, _ in _shipped()}
+    folders = {"/".join(parts[: n + 1]) for parts in _parts() for n in range(len(parts))}
+    for place, inner, names in os.walk(vault):
+        inner[:] = [name for name in inner if not name.startswith(".")]
+        for known, found in ((folders, inner), (ours, names)):
+            for name in found:
+                path = os.path.relpath(os.path.join(place, name), vault).replace(os.sep, "/")
+                if not name.startswith(".") and path not in known:
+                    return False
+    return True
+
+
+def searched_anyway(rules: FolderRules) -> list[str]:
+    """The folders that hold no knowledge yet, or none at all, and that `rules` take in."""
+    return [folder for folder in NOT_CURATED if rules.takes(f"{folder}/note.md")]
+
+
+def shipped_template(kind: str) -> str:
+    """The template for notes of this type, as Cortex ships it."""
+    for path, source in _shipped():
+        if path == f"{TEMPLATES}/{kind}-note.md":
+            return source.read_text("utf-8")
+    raise CortexError(f"this installation has no template for {kind}; install hermes-cortex again")
+
+
+def _group(path: str) -> Group:
+    if path.startswith(f"{TEMPLATES}/"):
+        return "templates"
+    return "starter notes" if path.split("/")[0] in CURATED else "root files"
+
+
+def _parts() -> Iterator[list[str]]:
+    for folder in FOLDERS:
+        yield folder.split("/")
+
+
+def _folders_of(piece: Piece) -> Iterator[str]:
+    parts = piece.path.split("/")
+    for count in range(1, len(parts) + (piece.group == "folders")):
+        yield "/".join(parts[:count])
+
+
+def _refuse_in_the_way(vault: Path, folder: str) -> None:
+    place = vault / folder
+    if os.path.lexists(place) and (place.is_symlink() or not place.is_dir()):
+        what = "a link" if place.is_symlink() else "no folder"
+        raise UsageError(
+            f"{place} is {what}, where a folder of the layout belongs; "
+            "move it away, or leave --scaffold out"
+        )
+
+
+def _shipped() -> list[tuple[str, Traversable]]:
+    """(path in the vault, file), sorted."""
+    package = __name__.rsplit(".", 2)[0]
+    found = sorted(_walk(files(package) / "starter", ""), key=lambda pair: pair[0])
+    if not found:
+        raise CortexError("this installation has no starter notes; install hermes-cortex again")
+    return found
+
+
+def _walk(folder: Traversable, prefix: str) -> Iterator[tuple[str, Traversable]]:
+    if not folder.is_dir():
+        return
+    for entry in folder.iterdir():
+        if entry.is_dir():
+            yield from _walk(entry, f"{prefix}{entry.name}/")
+        elif entry.name.endswith(".md"):
+            yield prefix + entry.name, entry
