@@ -56,7 +56,7 @@ def recent_sessions(
     if not database.is_file():
         raise Unavailable("recent_context", f"there is no session database at {database}")
     try:
-        with contextlib.closing(_connect(database)) as connection:
+        with contextlib.closing(connect(database)) as connection:
             present = {row[1] for row in connection.execute("PRAGMA table_info(sessions)")}
             lacking = {"id", "title", "source", "started_at"} - present
             if lacking:
@@ -133,11 +133,18 @@ def _is_noise(title: str) -> bool:
     return len(title) <= 2 or title.casefold().strip(" .…!?\"'") in _NOISE or title.isdigit()
 
 
-def _connect(database: Path) -> sqlite3.Connection:
+def connect(
+    database: Path, *, timeout_s: float = BUSY_TIMEOUT_S, max_checks: int = _MAX_CHECKS
+) -> sqlite3.Connection:
+    """The database, to be read alone; the caller closes it. Raises sqlite3.Error.
+
+    timeout_s: for a lock. max_checks: how long all queries may take, in 20,000 steps of SQLite's
+    machine, after which they are given up.
+    """
     uri = f"{database.absolute().as_uri()}?mode=ro"
-    connection = sqlite3.connect(uri, uri=True, timeout=BUSY_TIMEOUT_S)
+    connection = sqlite3.connect(uri, uri=True, timeout=timeout_s)
     connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
-    checks = iter(range(_MAX_CHECKS))
+    checks = iter(range(max_checks))
     # A database of somebody else's making may hold a table without end, or a view in its place.
     connection.set_progress_handler(lambda: next(checks, None) is None, _STEPS_BETWEEN_CHECKS)
     return connection
