@@ -127,8 +127,116 @@ def test_folder_names_that_yaml_takes_for_other_things_stay_names(home: Path) ->
 
 
 def test_sections_of_other_parts_are_let_pass(home: Path) -> None:
-    text = "cron: {}\nloop: {mode: strict}\ninject: 1\n"
+    text = "loop: {mode: strict}\ninject: 1\n"
     assert config(home, text).search.top_k == 20
+
+
+def test_jobs_are_off_in_the_zone_of_the_system_and_have_no_shell_unless_set(home: Path) -> None:
+    cron = config(home, "").cron
+    jobs = (cron.nightly_promotion, cron.weekly_review, cron.maintenance)
+    assert [job.enabled for job in jobs] == [False, False, False]
+    assert [job.schedule for job in jobs] == ["0 2 * * *", "0 8 * * 1", "30 3 * * *"]
+    assert cron.nightly_promotion.timezone == cron.weekly_review.timezone == ""
+    assert cron.nightly_promotion.enabled_toolsets == ("cortex",)
+    assert (cron.nightly_promotion.state_db_path, cron.nightly_promotion.session_globs) == (
+        None,
+        (),
+    )
+
+
+def test_the_jobs_of_an_older_file_are_read_as_they_stand(home: Path) -> None:
+    cron = config(
+        home,
+        """
+cron:
+  nightly_promotion:
+    enabled: true
+    name: hermes-cortex-nightly-promotion
+    schedule: "0 2 * * *"
+    timezone: Europe/Berlin
+    deliver: origin
+    enabled_toolsets: [file, terminal]
+    lookback_days: 1
+    state_db_path: $HERMES_HOME/state.db
+    legacy_fallback_enabled: true
+    session_globs: [$HERMES_HOME/sessions/*.jsonl, $HERMES_HOME/sessions/session_*.json]
+    dry_run_first: true
+  weekly_review:
+    output_format: markdown
+    stale_min_importance: 3.5
+""",
+        HERMES_HOME="/h",
+    ).cron
+    nightly = cron.nightly_promotion
+    assert (nightly.enabled, nightly.timezone) == (True, "Europe/Berlin")
+    assert nightly.state_db_path == Path("/h/state.db")
+    assert nightly.session_globs == (
+        Path("/h/sessions/*.jsonl"),
+        Path("/h/sessions/session_*.json"),
+    )
+    assert cron.weekly_review.stale_min_importance == 3.5
+
+
+def test_all_that_is_wrong_with_the_jobs_is_told_at_once(home: Path) -> None:
+    assert complaint(
+        home,
+        """
+cron:
+  nightly_promotion:
+    name: ""
+    schedule: "0 2 * *"
+    timezone: Europe/Nowhere
+    lookback_days: 0
+    enabled_toolsets: []
+  weekly_review:
+    schedule: "60 8 * * 1"
+    output_format: html
+    stale_days: -1
+  maintenance:
+    shedule: 1
+""",
+    ).split("; line ") == [
+        "line 4: cron.nightly_promotion.name must be some text of at most 100 characters, on one "
+        "line, found ''",
+        "5: cron.nightly_promotion.schedule must have 5 or 6 cron fields such as '0 2 * * *', "
+        "found '0 2 * *'",
+        "6: cron.nightly_promotion.timezone must be a time zone such as Europe/Paris, empty for "
+        "the system's, found 'Europe/Nowhere'",
+        "7: cron.nightly_promotion.lookback_days must be at least 1 days, found 0",
+        "8: cron.nightly_promotion.enabled_toolsets must name a toolset, e.g. [cortex]; for no "
+        "model at all set model: false",
+        "10: cron.weekly_review.schedule must have numbers from 0 to 59 for the minute, found '60'",
+        "11: cron.weekly_review.output_format must be markdown, found 'html'",
+        "12: cron.weekly_review.stale_days must be at least 1 days, found -1",
+        "14: cron.maintenance.shedule is not a setting; did you mean schedule?",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("schedule", "is_one"),
+    [
+        ("*/5 * * * *", True),
+        ("0 2,14 1-15/2 * 1-5", True),
+        ("0 2 * * * 30", True),
+        ("0 0 29 2 *", True),
+        ("0 0 30 2 *", False),
+        ("0 0 31 4,6 *", False),
+        ("0 0 31 4,6 1", True),  # the weekday will do
+        ("0 2 * * MON", False),  # the scheduler takes no names
+        ("@daily", False),
+        ("0 24 * * *", False),
+        ("5-1 * * * *", False),
+        ("*/0 * * * *", False),
+        ("0 2 * * * * *", False),
+        ("٣ 2 * * *", False),
+    ],
+)
+def test_a_schedule_is_what_the_scheduler_takes(home: Path, schedule: str, is_one: bool) -> None:
+    text = f"cron: {{maintenance: {{schedule: '{schedule}'}}}}\n"
+    if is_one:
+        assert config(home, text).cron.maintenance.schedule == schedule
+    else:
+        assert "cron.maintenance.schedule must" in complaint(home, text)
 
 
 def test_hooks_have_blocks_within_them_and_one_that_is_given_can_be_told(home: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .cron import CronConfig, MaintenanceConfig, NightlyPromotionConfig, WeeklyReviewConfig
 from .load import load
 from .schema import (
     Config,
@@ -21,15 +22,19 @@ from .schema import (
 __all__ = [
     "Config",
     "ContextBuilderConfig",
+    "CronConfig",
     "EmbeddingsConfig",
     "EndpointConfig",
     "HermesMemoryConfig",
     "HooksConfig",
     "IndexConfig",
+    "MaintenanceConfig",
+    "NightlyPromotionConfig",
     "SearchConfig",
     "StaticFile",
     "ToolsConfig",
     "VaultConfig",
+    "WeeklyReviewConfig",
     "load",
     "require_vault",
 ]

@@ -23,10 +23,10 @@ from .schema import (
     Config,
     Description,
     HermesMemoryConfig,
-    Setting,
     StaticFile,
     contradictions,
 )
+from .setting import Setting
 
 MOST_DESCRIBED = 300  # characters of a line of vault.descriptions
 
@@ -320,6 +320,8 @@ def _check(setting: Setting, value: Any) -> None:
     """Raises _Wrong if `value` is out of the setting's range."""
     if setting.pattern and not re.fullmatch(setting.pattern, value):
         raise _Wrong(f"must be {setting.choices}, found {value!r}")
+    if setting.wrong and (told := setting.wrong(value)):
+        raise _Wrong(told)
     if not isinstance(value, (int, float)) or isinstance(value, bool):
         return
     unit = f" {setting.unit}" if setting.unit else ""

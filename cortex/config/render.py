@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import Field, fields, is_dataclass
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,8 @@ from typing import Any
 import yaml
 
 from ..types import Json
-from .schema import SECTIONS, Config, Setting
+from .schema import SECTIONS, Config
+from .setting import Setting
 
 _HEAD = """\
 # Settings of Cortex. What is commented out shows the default: take the "# " away to change it.
@@ -19,11 +21,12 @@ _HEAD = """\
 """
 
 
-def commented(vault: Path) -> str:
+def commented(vault: Path, include: Sequence[str] = (), exclude: Sequence[str] = ()) -> str:
     """A config for `vault`: what people set first is set, all the rest is there to uncomment."""
     path = str(vault).replace("$", "$$")
-    given = {("vault", "path"): path, ("vault", "include_folders"): []}
-    given["vault", "exclude_folders"] = []
+    given: dict[Any, Json] = {("vault", "path"): path}
+    given["vault", "include_folders"] = list(include)
+    given["vault", "exclude_folders"] = list(exclude)
     lines = [_HEAD.rstrip("\n")]
     for name, kind in SECTIONS.items():
         lines += ["", f"{name}:", *_commented_section(kind(), (name,), given)]

