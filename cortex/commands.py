@@ -18,7 +18,8 @@ _HINT = re.compile(
       |,[ ]e\.g\.[ ])
       (?:hermes[ ])?cortex[ ]
       (?=(?:init|index|embed|model|graph|search|context|read|config|status|install|hook|version
-           |--help)\b)""",
+           |doctor|reset|lifecycle|cron|note|validate-frontmatter|wiki-health|session-sources
+           |completion|--help)\b)""",
     re.VERBOSE,
 )
 

@@ -92,6 +92,14 @@ class Stamp:
             else:
                 self.file(name)
 
+    def damaged(self) -> list[str]:
+        """Names of the files whose contents are not what was stamped. Reads all of them.
+
+        Those of a generation from before contents were summed count as whole. Raises OSError.
+        """
+        sums = {**self.values.get("content_sums", {}), **self.values["sums"]}
+        return [name for name in sorted(sums) if file_sum(self.folder / name) != sums[name]]
+
     def array(self, name: str) -> NDArray[Any]:
         """An array of this generation, checked against the sum that was stamped."""
         data = self._summed(name)
@@ -263,6 +271,10 @@ class State:
                 for name in sorted(files)
                 if name.endswith(".npy")
             },
+            # Of all the others, which can be large: looked at when somebody asks for a check-up.
+            "content_sums": {
+                name: file_sum(folder / name) for name in sorted(files) if not name.endswith(".npy")
+            },
         }
         write_json(self.root / f"{kind}.json", stamp)
         self.expose(folder, public)
@@ -307,6 +319,15 @@ class State:
         for leftover in self.root.glob(".new-*"):
             if leftover.is_file():
                 leftover.unlink(missing_ok=True)
+
+
+def file_sum(path: Path) -> int:
+    """The CRC-32 of a file."""
+    total = 0
+    with open(path, "rb") as file:
+        while block := file.read(1 << 20):
+            total = zlib.crc32(block, total)
+    return total
 
 
 def _unreadable(path: Path, error: OSError) -> Unreadable:

@@ -207,6 +207,7 @@ def test_init_writes_a_config_and_nothing_into_the_vault(run: Run, home: Path) -
         0,
         f"vault: {home}/notes (from --vault)\n"
         f"wrote the config: {home}/.hermes/cortex/config.yaml\n"
+        "WIKI_PATH is not set; only init ever reads it\n"
         "next: cortex model fetch\n",
         "",
     )
@@ -258,6 +259,7 @@ def test_init_a_second_time_keeps_the_config_byte_for_byte(run: Run, home: Path)
     assert ran.out == (
         f"vault: {home}/notes (from --vault)\n"
         f"is there already: the config: {file}\n"
+        "WIKI_PATH is not set; only init ever reads it\n"
         "next: cortex model fetch\n"
     )
     assert file.read_bytes() == before
@@ -272,6 +274,7 @@ def test_init_refuses_another_vault_and_names_both(run: Run, home: Path) -> None
     assert run("init", "--vault", "other") == Ran(
         2,
         "",
+        "cortex: WIKI_PATH is not set; only init ever reads it\n"
         f"cortex: {file} is for the vault {home}/notes, not {home}/other; "
         f"change vault.path in it, or keep both: "
         f"cortex init --vault {home}/other --config OTHER_FILE\n",
@@ -300,7 +303,10 @@ def test_init_takes_the_vault_from_wiki_path_when_nothing_else_names_one(
 
 
 def test_init_without_a_folder_of_notes_says_what_to_do(run: Run, home: Path) -> None:
-    hint = "give the folder of your notes, or add --sample to have a sample vault written there\n"
+    hint = (
+        "give the folder of your notes, or add --scaffold to begin a new one, or --sample for one "
+        "to try\n"
+    )
     assert run("init", "--vault", "gone") == Ran(
         2, "", f"cortex: the vault {home}/gone does not exist; {hint}"
     )
@@ -491,7 +497,7 @@ def test_a_very_long_question_is_answered(built: Run) -> None:
 
 def test_an_empty_vault_is_indexed_and_searched(run: Run, home: Path) -> None:
     (home / "empty").mkdir()
-    run("init", "--vault", "empty")
+    run("init", "--vault", "empty", "--no-scaffold")
     assert run("index").out.startswith("0 notes, 0 chunks: 0 added,")
     assert run("graph", "build").code == 0
     ran = run("search", "bees")

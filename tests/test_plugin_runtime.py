@@ -352,9 +352,7 @@ TAKEN |= {"-z", "--oneshot", "--tui", "--cli", "--yolo", "--accept-hooks", "--sa
 
 def every_parser() -> Iterator[tuple[str, argparse.ArgumentParser]]:
     for name in cli.COMMANDS:
-        parser = cli._Parser(prog=f"cortex {name}")
-        import_module(f"cortex.cli.{name.replace('-', '_')}").configure(parser)
-        waiting = [parser]
+        waiting: list[argparse.ArgumentParser] = [cli.parser_of(name)]
         while waiting:
             parser = waiting.pop()
             yield name, parser

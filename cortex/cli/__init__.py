@@ -25,16 +25,36 @@ COMMANDS = {
     "index": "read the vault into chunks and the keyword index",
     "embed": "give new and changed chunks their vectors",
     "model": "fetch, list or verify the weights of the embedding model",
-    "graph": "build the link graph; broken links, orphans, central notes",
+    "graph": "build the link graph; reports on it, export, a page to look at",
     "search": "find notes by words, meaning and links",
-    "search-eval": "how well searches find what your judged cases expect; against a baseline",
+    "search-eval": "how well searches find what your judged cases expect",
     "context": "cited Markdown for a question, within a token budget",
     "read": "print a note, one heading of it, or some lines",
+    "note": "write a note from a template, checked, into the right folder",
+    "validate-frontmatter": "what is wrong in the frontmatter of notes, and how to mend it",
+    "wiki-health": "does the vault keep the contract of folders, root files and sources",
+    "lifecycle": "upkeep, candidates out of sessions, promotion and its undo, weekly review",
+    "session-sources": "the sessions of Hermes there are to learn from, and out of what store",
+    "cron": "jobs in the scheduler of Hermes: install, uninstall, status",
     "config": "where the settings are, and which are in force",
     "status": "what is built, and what lags behind",
-    "install": "put the packages that Cortex needs into this Python; turn the plugin on or off",
+    "doctor": "every check there is, with the command that mends what is wrong",
+    "reset": "remove what Cortex built, after listing it",
+    "install": "put the packages Cortex needs into this Python; turn the plugin on or off",
     "hook": "answer a shell hook of Hermes: its payload on stdin, context on stdout",
+    "completion": "the script that completes commands in bash, zsh or fish",
     "version": "print the version",
+}
+
+# The commands by what people want of them, as the help lists them: each in one place.
+PURPOSES = {
+    "set up": ("init", "install", "model", "config", "completion", "version"),
+    "build": ("index", "embed", "graph"),
+    "find and read": ("search", "context", "read", "search-eval"),
+    "look after it": (
+        *("status", "doctor", "validate-frontmatter", "wiki-health", "lifecycle", "note", "reset"),
+    ),
+    "with Hermes": ("cron", "session-sources", "hook"),
 }
 
 DEBUG = "CORTEX_DEBUG"  # set: a bug shows its traceback
@@ -93,7 +113,8 @@ def main(argv: Sequence[str] | None = None, program: str = PROGRAM) -> int:
 def _run(argv: list[str]) -> int:
     before, name, after = _split(argv)
     if name == "help":
-        before, name, after = (["--help"], None, []) if not after else ([], after[0], ["--help"])
+        asked = [*after[1:], "--help"]
+        before, name, after = (["--help"], None, []) if not after else ([], after[0], asked)
     if name is None:
         return _without_command(before)
     if name not in COMMANDS:
@@ -102,14 +123,44 @@ def _run(argv: list[str]) -> int:
             f"there is no command {name!r}; "
             + (f"did you mean {near[0]}?" if near else "see: cortex --help")
         )
-    module = import_module(f".{name.replace('-', '_')}", __name__)
+    module = module_of(name)
     try:
-        args = _parse(module, name, [*before, *after])
+        args = _parse(name, [*before, *after])
     except SystemExit as done:  # argparse has printed the help
         return int(done.code or 0)
     activate_private_packages()
     code: int = module.run(args)
     return code
+
+
+def module_of(name: str) -> ModuleType:
+    """The module of a command."""
+    return import_module(f".{name.replace('-', '_')}", __name__)
+
+
+def parser_of(name: str) -> Parser:
+    """What reads the arguments of a command, and prints its help."""
+    module = module_of(name)
+    # A class of its own: subparsers are of the class of their parent, and so have its examples.
+    kind = type("Parser", (Parser,), {"examples": getattr(module, "EXAMPLES", ())})
+    parser: Parser = kind(prog=f"{program()} {name}", description=_sentence(COMMANDS[name]))
+    module.configure(parser)
+    _describe_actions(parser)
+    return parser
+
+
+def _describe_actions(parser: argparse.ArgumentParser) -> None:
+    """Have the help of each subcommand begin with the line that its command lists it by."""
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            about = {choice.dest: choice.help for choice in action._choices_actions}
+            for name, inner in action.choices.items():
+                inner.description = inner.description or _sentence(about.get(name) or "")
+                _describe_actions(inner)
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}." if text else ""
 
 
 def _split(argv: list[str]) -> tuple[list[str], str | None, list[str]]:
@@ -139,7 +190,9 @@ def _without_command(options: list[str]) -> int:
 
 def _help() -> str:
     width = max(map(len, COMMANDS))
-    lines = [f"  {name:{width}}  {about}" for name, about in COMMANDS.items()]
+    lines = []
+    for purpose, names in PURPOSES.items():
+        lines += [f"{purpose}:", *(f"  {name:{width}}  {COMMANDS[name]}" for name in names), ""]
     return "\n".join(
         [
             f"usage: {program()} COMMAND [--config FILE] [--quiet] ...",
@@ -147,10 +200,12 @@ def _help() -> str:
             "Cited answers out of your own Markdown notes.",
             "",
             *lines,
-            "",
             f"{program()} COMMAND --help tells more. To begin: {program()} init --vault PATH",
             "The config: --config FILE, else $CORTEX_CONFIG, else cortex/config.yaml in ~/.hermes.",
+            "Results go to stdout, all else to stderr. --json prints one document that begins with",
+            "schema_version; with it too an error is a line on stderr, and stdout is empty.",
             "Exit codes: 0 done, 1 something is wrong, 2 asked wrongly.",
+            "NO_COLOR=1 turns colours off; they are only ever shown on a terminal.",
         ]
     )
 
@@ -158,11 +213,42 @@ def _help() -> str:
 _COMMON = ("--config", "--quiet")
 
 
-class _Parser(argparse.ArgumentParser):
-    """Says what is wrong as we say everything else; takes --config and --quiet at every level."""
+Example = tuple[str, str]  # what is typed behind `cortex`, and what it does
+
+
+class _Formatter(argparse.HelpFormatter):
+    """Wraps each paragraph of a description by itself; one with an indented line stays as it is."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        paragraphs = re.split(r"\n\s*\n", text.strip("\n"))
+        return "\n\n".join(
+            part
+            if re.search(r"^\s", part, re.MULTILINE)
+            else super(_Formatter, self)._fill_text(part, width, indent)
+            for part in paragraphs
+        )
+
+
+class Parser(argparse.ArgumentParser):
+    """Says what is wrong as we say everything else; takes --config and --quiet at every level.
+
+    Its help ends with the examples that begin with its own words.
+    """
+
+    examples: Sequence[Example] = ()
+
+    def format_help(self) -> str:
+        own = self.prog.removeprefix(program()).split()
+        lines = [
+            f"  {program()} {typed}\n      {about}"
+            for typed, about in self.examples
+            if typed.split()[: len(own)] == own
+        ]
+        return super().format_help() + ("\n".join(["\nexamples:", *lines, ""]) if lines else "")
 
     def __init__(self, **about: object) -> None:
         about["allow_abbrev"] = False
+        about["formatter_class"] = _Formatter
         super().__init__(**about)  # type: ignore[arg-type]
         # No default here, or the one of a subcommand would overwrite what stood in front of it.
         self.add_argument(
@@ -196,10 +282,9 @@ _EXCLUSION = re.compile(r"-[^\W\d_]{2}|-[\"(\[#]")  # what a question leaves out
 NEAR = 0.7  # of 1: `topk` and `top-k`, not `version` and `json`
 
 
-def _parse(module: ModuleType, name: str, argv: list[str]) -> argparse.Namespace:
+def _parse(name: str, argv: list[str]) -> argparse.Namespace:
     """The arguments of a command. Words of a question may stand around options and behind `--`."""
-    parser = _Parser(prog=f"{program()} {name}", description=COMMANDS[name])
-    module.configure(parser)
+    parser = parser_of(name)
     args = argparse.Namespace(config=None, quiet=False)
     takes_query = any(action.dest == "query" for action in parser._actions)
     tail: list[str] = []

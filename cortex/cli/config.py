@@ -8,10 +8,22 @@ import os
 from .options import add_json
 from .output import print_json, visible
 
+EXAMPLES = (
+    ("config path", "where the config is"),
+    ("config show", "every setting that is in force, as YAML"),
+    ("config show --json", "the same, as a document"),
+)
+DESCRIPTION = """\
+The settings: where they are, and what is in force, with every default written out. Reads alone.
+
+Exit code 0: done. 2: there is no config, or something is wrong in it; all of it is told.
+"""
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
+    parser.description = DESCRIPTION
     actions = parser.add_subparsers(dest="action", metavar="path | show", required=True)
-    actions.add_parser("path", help="print where the config is")
+    add_json(actions.add_parser("path", help="print where the config is"))
     add_json(actions.add_parser("show", help="print every setting that is in force"))
 
 
@@ -19,7 +31,11 @@ def run(args: argparse.Namespace) -> int:
     if args.action == "path":
         from ..home import find
 
-        print(visible(str(find(args.config, os.environ))))
+        path = str(find(args.config, os.environ))
+        if args.json:
+            print_json({"path": path})
+        else:
+            print(visible(path))
         return 0
     from ..app import Cortex
     from ..config.render import as_yaml, in_force

@@ -26,8 +26,21 @@ from .output import (
     visible,
 )
 
+EXAMPLES = (
+    ("context 'when to sand the deck'", "cited Markdown, within the token budget of the config"),
+    ("context honey --budget 800 --json", "a smaller one, as a document"),
+)
+DESCRIPTION = """\
+Put what a search finds together as cited Markdown, at most as many tokens as the budget. The
+text goes to stdout, how many citations and tokens it has to stderr. Keys and passwords are
+masked.
+
+Exit code 0: done, also when nothing was found. 1: there is no index. 2: asked wrongly.
+"""
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
+    parser.description = DESCRIPTION
     add_query(parser)
     parser.add_argument(
         "--budget", type=at_least(0), metavar="N", help="tokens that the whole text may have"

@@ -14,8 +14,22 @@ from .progress import progress_for
 if TYPE_CHECKING:
     from ..embedder.build import EmbedReport
 
+EXAMPLES = (
+    ("embed", "give new and changed chunks their vectors"),
+    ("embed --choose-model", "have auto choose the model anew, by the languages of the notes"),
+    ("embed --batch-size 64", "encode more texts at once, where memory allows"),
+)
+DESCRIPTION = """\
+Give each chunk of the index its vector, and fill the Chroma store. A text that was encoded
+before keeps its vector; stopped with Ctrl-C or killed, the next run goes on there. Needs an
+index, and the weights of the model (cortex model fetch).
+
+Exit code 0: done. 1: the model cannot work, or there was no writing. 2: asked wrongly.
+"""
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
+    parser.description = DESCRIPTION
     parser.add_argument(
         "--force", action="store_true", help="encode every text again, not only those never seen"
     )

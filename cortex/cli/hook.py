@@ -28,8 +28,20 @@ EVENTS = (
 # Set by the plugin for all that its process starts: the plugin has spoken already.
 PLUGIN_SPEAKS = "HERMES_CORTEX_PLUGIN"
 
+EXAMPLES = (
+    ("hook pre_llm_call < payload.json", "what Cortex would put behind the user's message"),
+)
+DESCRIPTION = """\
+Answer a shell hook of Hermes: the payload as JSON on stdin, {"context": TEXT} or nothing on
+stdout. For a host that calls programs; where the plugin is on, it speaks itself, and this keeps
+silent.
+
+Exit code: always 0, as a hook must never stop a turn; what went wrong is a line on stderr.
+"""
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
+    parser.description = DESCRIPTION
     parser.add_argument("event", metavar="EVENT", help=f"one of {', '.join(EVENTS)}")
 
 

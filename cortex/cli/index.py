@@ -12,8 +12,23 @@ from .progress import progress_for
 
 SHOWN = 10  # problems that are listed in full; --json lists all
 
+EXAMPLES = (
+    ("index", "bring the index up to date with the vault"),
+    ("index --force", "read every note again, e.g. when an artifact is damaged"),
+    ("index --json", "the report with all problems in notes, for a program"),
+)
+DESCRIPTION = """\
+Read the vault into chunks and the keyword index. Unchanged notes are taken over from the last
+index; what the vault is, is told by the content of files, not by their times. Nothing is ever
+written into the vault. Readers see the old index until the new one is whole.
+
+Exit code 0: done, also with odd notes, which are listed. 1: some note could not be read, or
+there was no writing. 2: asked wrongly, or the config is wrong.
+"""
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
+    parser.description = DESCRIPTION
     parser.add_argument("--force", action="store_true", help="read every note again")
     add_json(parser)
 

@@ -3,21 +3,34 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .output import counted, say, visible
+from ..types import Json
+from .options import add_json
+from .output import counted, print_json, say, visible
 
 if TYPE_CHECKING:
     from ..ops.host_config import Edit
+
+EXAMPLES = (
+    ("install", "the packages that are missing, into this Python"),
+    ("install --multilingual", "also the model for notes that are not in English"),
+    ("install --enable --dry-run", "what turning the plugin on would change"),
+    ("install --uninstall", "turn the plugin off, and take back what it brought"),
+)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Install what Cortex needs into the Python that this runs in: inside Hermes, the host's. "
-        "Nothing that is installed there is changed; what does not fit is refused."
+        "Nothing that is installed there is changed; what does not fit is refused.\n\n"
+        "Exit code 0: done, or there was nothing to do. 1: it could not be done, and nothing was "
+        "changed. 2: asked wrongly."
     )
     parser.add_argument(
         "--private",
@@ -42,13 +55,21 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "another home or profile uses them",
     )
     parser.add_argument("--dry-run", action="store_true", help="say what would be done, do nothing")
+    add_json(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    return _uninstall(args) if args.uninstall else _install(args)
+    do = _uninstall if args.uninstall else _install
+    done: dict[str, Json] = {"dry_run": args.dry_run}
+    if not args.json:
+        return do(args, done)
+    with contextlib.redirect_stdout(sys.stderr):  # what people read of it
+        code = do(args, done)
+    print_json(done)
+    return code
 
 
-def _install(args: argparse.Namespace) -> int:
+def _install(args: argparse.Namespace, done: dict[str, Json]) -> int:
     from ..commands import in_host
     from ..errors import CortexError
     from ..home import chosen, default_home, hermes_home
@@ -71,6 +92,13 @@ def _install(args: argparse.Namespace) -> int:
         edit = host_config.enabling(home, will_be_linked=is_to_link)
     plan = install.plan(private=args.private, tell=say, multilingual=args.multilingual)
 
+    done |= {
+        "home": str(home),
+        "place": str(plan.folder or plan.python),
+        "packages": dict(sorted(plan.add.items())),
+        "linked": is_to_link,
+        "enabled": edit is not None and edit.is_needed,
+    }
     place = visible(str(plan.folder or plan.python))
     if not plan.add:
         unneeded = "; --private has nothing to add" if args.private and not plan.folder else ""
@@ -127,7 +155,7 @@ def offer(parts: Sequence[str], command: str) -> str:
     return f"not on in Hermes yet: {' and '.join(parts)} of Cortex; to turn it on: {command}"
 
 
-def _uninstall(args: argparse.Namespace) -> int:
+def _uninstall(args: argparse.Namespace, done: dict[str, Json]) -> int:
     from ..commands import in_host
     from ..errors import UsageError
     from ..home import default_home, hermes_home
@@ -152,6 +180,14 @@ def _uninstall(args: argparse.Namespace) -> int:
     apply_edit(edit, args.dry_run, "Cortex is turned off in")
     place = plugin_folder.plugin_folder(home)
     is_linked = plugin_folder.is_linked(home)
+    done |= {
+        "home": str(home),
+        "packages": dict(sorted(packages.items())),
+        "folders": [str(folder) for folder in folders],
+        "unlinked": is_linked,
+        "disabled": edit.is_needed,
+        "kept": _listed(kept, kept_packages),
+    }
     if not args.dry_run:
         plugin_folder.remove_copied_skills(home)
         plugin_folder.unlink(home)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import shlex
 from collections.abc import Callable
 from typing import Any
 
@@ -49,6 +50,13 @@ def add_rerank(parser: argparse.ArgumentParser) -> None:
 
 def add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON document")
+
+
+def with_config(command: str, config: str | None) -> str:
+    """A command of ours with the --config that this one was given, so that it is of the same."""
+    if not config or not command.startswith("cortex ") or " --config " in command:
+        return command
+    return f"{command} --config {shlex.quote(config)}"
 
 
 def add_query(parser: argparse.ArgumentParser) -> None:

@@ -40,6 +40,13 @@ def hint(text: str) -> str:
     return as_typed(text, _program)
 
 
+def typed(command: str) -> str:
+    """`cortex index` as it is typed here; a command of others stays."""
+    if command == PROGRAM or command.startswith(f"{PROGRAM} "):
+        return _program + command.removeprefix(PROGRAM)
+    return command
+
+
 def visible(text: str, keep: str = "") -> str:
     """`text` with every character that a terminal would obey written as an escape.
 
@@ -79,6 +86,16 @@ def _flat(text: str) -> str:
 def may_style(stream: IO[str]) -> bool:
     """Is it a terminal whose user has not asked for plain text (https://no-color.org)?"""
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def styled(text: str, style: str, stream: IO[str]) -> str:
+    """`text` in bold, dim, red, green or yellow where `stream` may have it, else as it is."""
+    if not style or not may_style(stream):
+        return text
+    return f"\x1b[{_STYLES[style]}m{text}\x1b[0m"
+
+
+_STYLES = {"bold": 1, "dim": 2, "red": 31, "green": 32, "yellow": 33}
 
 
 def say(message: str) -> None:

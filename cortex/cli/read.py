@@ -11,8 +11,21 @@ import sys
 from .options import add_json
 from .output import print_json, say, visible
 
+EXAMPLES = (
+    ("read 'Flood Boards'", "a note by its title"),
+    ("read 40_runbooks/Flood\\ Boards.md --heading Afterwards", "one section of it"),
+    ("read Tides --lines 10-20 --json", "some lines, as a document"),
+)
+DESCRIPTION = """\
+Print a note, or a part of it, from the file as it is now. It is found by its path in the vault,
+its file name, its title or an alias. Notes that the settings exclude are not served.
+
+Exit code 0: done. 1: it cannot be read. 2: there is no such note; near names are told.
+"""
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
+    parser.description = DESCRIPTION
     parser.add_argument("note", metavar="NOTE", help="its path in the vault, its name or its title")
     parser.add_argument("--heading", metavar="H", help="only the section under this heading")
     parser.add_argument("--lines", type=_lines, metavar="A-B", help="only these lines, from 1")

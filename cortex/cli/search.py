@@ -42,8 +42,23 @@ if TYPE_CHECKING:
 MOST_COPIES = 3  # named of one text
 MOST_NEAREST = 3  # shown when nothing matches well
 
+EXAMPLES = (
+    ("search tide tables", "find notes about it"),
+    ("search 'bees tag:garden -draft after:90d'", "with filters in the question"),
+    ("search honey --type decision --top-k 3 --json", "three hits of one type, as a document"),
+    ("search honey --group note --no-boost", "one hit a note, ranked without boosts"),
+)
+DESCRIPTION = """\
+Find the chunks that answer a question best, by words, meaning and links at once. Shows the
+place, a snippet, and why each hit ranks where it does. What could not run is told on stderr,
+and the rest answers.
+
+Exit code 0: done, also when nothing was found. 1: there is no index. 2: asked wrongly.
+"""
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
+    parser.description = DESCRIPTION
     add_query(parser)
     parser.add_argument("--top-k", type=at_least(1), metavar="N", help="how many hits to show")
     parser.add_argument(

