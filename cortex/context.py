@@ -7,16 +7,18 @@ no note can hold it; what looks like a mark or a citation inside note text is es
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 
 from . import generated
+from .config import Config, StaticFile
 from .errors import UsageError
+from .records.static import first_bytes, read_text
 from .redaction import redact
 from .search.evidence import NOTHING_MATCHES, best_window
 from .search.explain import WEAK
-from .text import estimate_tokens, one_line
+from .text import cut_to_tokens, estimate_tokens, one_line
 from .types import Citation, Context, Hit, SearchResult
 from .vault.frontmatter import secret_spans
 from .vault.markdown import parse_body
@@ -189,6 +191,38 @@ class _Masked:
 
     def plain(self, text: str) -> str:
         return sealed(escape(redact(text, secret_spans(text))[0].strip()))
+
+
+def static_texts(config: Config, memory: bool) -> Iterator[tuple[str, str]]:
+    """(label, text) of the files that stand in front of a context, in order.
+
+    memory: the host's memory files first. Raises UsageError for a required file that is not there.
+    """
+    files = [file for file in config.context_builder.include_static_files if file.enabled]
+    files.sort(key=lambda file: file.order)
+    if memory:
+        hermes = config.hermes_memory
+        known = (
+            ("Hermes Memory", hermes.memory_path),
+            ("Hermes User Profile", hermes.user_path),
+        )
+        files = [StaticFile(label, path) for label, path in known if path] + files
+    for file in files:
+        try:
+            text = read_text(file.path) if file.path else ""
+        except (OSError, ValueError) as error:
+            if file.optional:
+                continue
+            why = error.strerror if isinstance(error, OSError) else error
+            raise UsageError(
+                f"{file.path} cannot be read ({why}); see include_static_files"
+            ) from None
+        if file.max_bytes is not None:
+            text = first_bytes(text, file.max_bytes)
+        if file.budget is not None:
+            text = cut_to_tokens(text, file.budget)
+        if text.strip():
+            yield file.label, text
 
 
 def escape(text: str) -> str:

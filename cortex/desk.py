@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .app import Cortex
+from .config import require_vault
 
 if TYPE_CHECKING:
     from .checks.frontmatter import FrontmatterReport
@@ -59,6 +60,11 @@ class Desk:
         return self.cortex.config
 
     @property
+    def vault(self) -> Path:
+        """The folder of the notes. Raises ConfigError when the settings name none."""
+        return require_vault(self.config)
+
+    @property
     def now(self) -> dt.datetime:
         """The present, with the zone of the system."""
         return self._now or dt.datetime.now().astimezone()
@@ -73,7 +79,7 @@ class Desk:
     @property
     def env(self) -> Mapping[str, str]:
         """The environment in which names and homes are looked up."""
-        return self.cortex._env
+        return self.cortex.env
 
     # Checks
 
@@ -85,17 +91,93 @@ class Desk:
         Only reads; see checks.frontmatter.validate. Raises UsageError for a path outside the vault.
         """
         from .checks.frontmatter import validate
-        from .config import require_vault
 
-        vault = require_vault(self.config)
         outside = self.config.vault.allow_symlinks_outside
-        return validate(vault, self.cortex.rules, paths, follow_outside=outside)
+        return validate(self.vault, self.cortex.rules, paths, follow_outside=outside)
 
     def wiki_health(self) -> WikiReport:
         """Whether the vault keeps the contract of folders, root files and sources. Only reads."""
         from .checks.wiki import wiki_health
 
         return wiki_health(self.config, self.cortex.rules)
+
+    @staticmethod
+    def check_up(
+        config: str | os.PathLike[str] | None = None,
+        *,
+        env: Mapping[str, str] | None = None,
+        fix: bool = False,
+        quick: bool = False,
+    ) -> CheckUp:
+        """Every check there is, also of a config that cannot be opened: see checkup.check_up."""
+        from .checkup import check_up
+
+        return check_up(config, os.environ if env is None else env, fix=fix, quick=quick)
+
+    # Notes
+
+    def new_note(self, wanted: NewNote, *, dry_run: bool = False) -> Draft:
+        """The note as it was written, or on a dry run would be, with its path. Raises UsageError:
+        see ops.notes.draft.
+        """
+        from .ops.notes import draft, write
+
+        note = draft(self.vault, wanted, self.now)
+        if not dry_run:
+            write(self.vault, note)
+        return note
+
+    def preview_note(self, wanted: NewNote) -> Preview:
+        """A note of the agent's as it would be written. Raises UsageError."""
+        from .ops.agent_notes import preview
+
+        return preview(self.vault, wanted, self.now)
+
+    def write_previewed(
+        self, wanted: NewNote, confirm: str, by: Mapping[str, Json]
+    ) -> tuple[Draft, str]:
+        """Write what was previewed, and record it; see ops.agent_notes.write_confirmed."""
+        from .ops.agent_notes import write_confirmed
+
+        state = self.config.state
+        return write_confirmed(self.vault, state, wanted, confirm, self.now, by)
+
+    # The link graph
+
+    def export_graph(self, form: str = "json", output: Path | None = None, **options: Any) -> str:
+        """As Cortex.export_graph; also written to `output`, atomically, if that is given."""
+        from .files import write_text
+
+        text = self.cortex.export_graph(form, **options)
+        if output is not None:
+            write_text(output, text)
+        return text
+
+    def write_viewer(
+        self,
+        output: Path | None = None,
+        *,
+        diagnostics: bool = False,
+        neighborhood: str | None = None,
+        depth: int = 1,
+    ) -> Viewer:
+        """Write the page that shows the graph; see ops.viewer.write_viewer.
+
+        neighborhood: named as for Cortex.export_graph. Raises UsageError, CortexError.
+        """
+        from .ops.viewer import write_viewer
+
+        centre = None if neighborhood is None else self.cortex.graph_node(neighborhood)
+        return write_viewer(
+            self.cortex.state,
+            output,
+            title=self.vault.resolve().name,
+            today=self.now.date(),
+            rules=self.cortex.rules,
+            diagnostics=diagnostics,
+            centre=centre,
+            depth=depth,
+        )
 
     # Sessions
 
@@ -121,54 +203,11 @@ class Desk:
 
         asked: as for find_sessions. Raises CortexError.
         """
-        from .config import require_vault
         from .ops.candidates import candidates
 
-        vault = require_vault(self.config)
+        vault, state = self.vault, self.cortex.state
         found = self.find_sessions(with_compacted=True, **asked)
-        state = self.cortex.state
         return candidates(state, vault, found, write=write, limit=limit, platforms=platforms)
-
-    # The check-up
-
-    @staticmethod
-    def check_up(
-        config: str | os.PathLike[str] | None = None,
-        *,
-        env: Mapping[str, str] | None = None,
-        fix: bool = False,
-        quick: bool = False,
-    ) -> CheckUp:
-        """Every check there is, also of a config that cannot be opened: see checkup.check_up."""
-        from .checkup import check_up
-
-        return check_up(config, os.environ if env is None else env, fix=fix, quick=quick)
-
-    # Notes
-
-    def new_note(self, wanted: NewNote, *, dry_run: bool = False) -> Draft:
-        """The note as it was written, or on a dry run would be, with its path. Raises UsageError:
-        see ops.notes.draft.
-        """
-        from .config.schema import require_vault
-        from .ops.notes import draft, write
-
-        vault = require_vault(self.config)
-        note = draft(vault, wanted, self.now)
-        if not dry_run:
-            write(vault, note)
-        return note
-
-    # The link graph
-
-    def export_graph(self, form: str = "json", output: Path | None = None, **options: Any) -> str:
-        """As Cortex.export_graph; also written to `output`, atomically, if that is given."""
-        from .files import write_text
-
-        text = self.cortex.export_graph(form, **options)
-        if output is not None:
-            write_text(output, text)
-        return text
 
     # The life of notes
 
@@ -177,11 +216,10 @@ class Desk:
 
         asked: which sessions the report is about, as for find_sessions. Raises CortexError.
         """
-        from .config import require_vault
         from .ops.nightly import nightly
         from .records.transcripts import zone_of
 
-        vault, outside = require_vault(self.config), self.config.vault.allow_symlinks_outside
+        vault, outside = self.vault, self.config.vault.allow_symlinks_outside
         sources = self.session_report(**asked)
         named = asked.get("timezone")
         zone = zone_of(self.config.cron.nightly_promotion.timezone if named is None else named)
@@ -199,11 +237,9 @@ class Desk:
 
     def undo_promotion(self, run: int | None = None, *, dry_run: bool = False) -> UndoReport:
         """Take back a run of promotion, None being the last; see ops.undo.undo_run."""
-        from .config import require_vault
         from .ops.undo import undo_run
 
-        vault = require_vault(self.config)
-        return undo_run(self.cortex.state, vault, self.now, run, dry_run=dry_run)
+        return undo_run(self.cortex.state, self.vault, self.now, run, dry_run=dry_run)
 
     def promotion_runs(self) -> list[dict[str, Json]]:
         """The runs of promotion so far, newest first; see ops.nightly.history."""
@@ -213,24 +249,30 @@ class Desk:
 
     def maintain(self, force: bool = False, progress: Progress | None = None) -> MaintenanceReport:
         """Bring index, vectors and graph up to the notes; see ops.maintenance.maintain."""
-        from .config import require_vault
         from .ops.maintenance import maintain
 
-        cortex, vault = self.cortex, require_vault(self.config)
+        cortex, vault = self.cortex, self.vault
         steps = {
-            "index": lambda: cortex.index(force, progress),
-            "embed": lambda: cortex.embed(force, progress),
-            "graph": lambda: cortex.build_graph(progress),
+            "index": lambda anew: cortex.index(anew, progress),
+            "embed": lambda anew: cortex.embed(anew, progress),
+            "graph": lambda _: cortex.build_graph(progress),
         }
         outside = self.config.vault.allow_symlinks_outside
-        return maintain(cortex.state, vault, cortex.rules, steps, self.now, follow_outside=outside)
+        return maintain(
+            cortex.state,
+            vault,
+            cortex.rules,
+            steps,
+            self.now,
+            force=force,
+            follow_outside=outside,
+        )
 
     def probe_maintenance(self) -> MaintenanceReport:
         """What maintenance would find to do; writes nothing; see ops.maintenance.probe."""
-        from .config import require_vault
         from .ops.maintenance import probe
 
-        vault, outside = require_vault(self.config), self.config.vault.allow_symlinks_outside
+        vault, outside = self.vault, self.config.vault.allow_symlinks_outside
         return probe(self.cortex.state, vault, self.cortex.rules, follow_outside=outside)
 
     def weekly(
@@ -248,38 +290,12 @@ class Desk:
         least, degree = stale_min_importance, consolidation_min_degree
         return weekly(
             self.cortex.graph,
+            self.cortex.freshness,
             self.cortex.state,
             dry_run=dry_run,
             stale_days=said.stale_days if stale_days is None else stale_days,
             stale_min_importance=said.stale_min_importance if least is None else least,
             consolidation_min_degree=said.consolidation_min_degree if degree is None else degree,
-        )
-
-    def write_viewer(
-        self,
-        output: Path | None = None,
-        *,
-        diagnostics: bool = False,
-        neighborhood: str | None = None,
-        depth: int = 1,
-    ) -> Viewer:
-        """Write the page that shows the graph; see ops.viewer.write_viewer.
-
-        neighborhood: named as for Cortex.export_graph. Raises UsageError, CortexError.
-        """
-        from .config.schema import require_vault
-        from .ops.viewer import write_viewer
-
-        centre = None if neighborhood is None else self.cortex.graph_node(neighborhood)
-        return write_viewer(
-            self.cortex.state,
-            output,
-            title=require_vault(self.config).resolve().name,
-            today=self.now.date(),
-            rules=self.cortex.rules,
-            diagnostics=diagnostics,
-            centre=centre,
-            depth=depth,
         )
 
     # Jobs in the scheduler of Hermes
@@ -325,20 +341,3 @@ class Desk:
         from .ops.reset import carry_out
 
         carry_out(self.cortex.state, self.config, parts, shown)
-
-    def preview_note(self, wanted: NewNote) -> Preview:
-        """A note of the agent's as it would be written. Raises UsageError."""
-        from .config.schema import require_vault
-        from .ops.agent_notes import preview
-
-        return preview(require_vault(self.config), wanted, self.now)
-
-    def write_previewed(
-        self, wanted: NewNote, confirm: str, by: Mapping[str, Json]
-    ) -> tuple[Draft, str]:
-        """Write what was previewed, and record it; see ops.agent_notes.write_confirmed."""
-        from .config.schema import require_vault
-        from .ops.agent_notes import write_confirmed
-
-        vault, state = require_vault(self.config), self.config.state
-        return write_confirmed(vault, state, wanted, confirm, self.now, by)

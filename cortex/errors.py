@@ -18,7 +18,14 @@ class UsageError(CortexError):
 
 
 class ConfigError(UsageError):
-    """The settings are missing or wrong; the message names the file and the key."""
+    """The settings are missing or wrong; the message names the file and the key.
+
+    faults: each thing that is wrong, with its line and key, where more than the file is known.
+    """
+
+    def __init__(self, message: str, faults: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.faults = faults
 
 
 class Busy(CortexError):

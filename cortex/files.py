@@ -15,6 +15,8 @@ from typing import IO
 
 from .types import Json
 
+STAGED = ".new-"  # how the name of a file begins that is not whole yet
+
 
 def dumps(value: Json) -> str:
     """One line of strict JSON: UTF-8 unescaped, no NaN."""
@@ -25,7 +27,7 @@ def dumps(value: Json) -> str:
 def replacing(path: Path) -> Iterator[IO[bytes]]:
     """A file that takes the place of `path` when the block ends, and vanishes if it fails."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=".new-", dir=path.parent)
+    handle, name = tempfile.mkstemp(prefix=STAGED, dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as file:
             yield file
@@ -80,7 +82,7 @@ def create_below(root: Path, path: str, data: bytes) -> None:
 
 def _create_in(folder: int, name: str, data: bytes) -> None:
     """folder: a descriptor, so that it stays the same one whatever is renamed."""
-    staged = f".new-{uuid.uuid4().hex}"
+    staged = f"{STAGED}{uuid.uuid4().hex}"
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
     with open(os.open(staged, flags, 0o644, dir_fd=folder), "wb") as file:
         try:

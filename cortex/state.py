@@ -42,6 +42,7 @@ REQUIRED = {  # what readers count on in a stamp
     "vectors": ("built_from", "identity", "model", "dimensions", "cache", "rows", "entries"),
     "graph": ("built_from",),
 }
+_LEAST = {"notes": 0, "chunks": 0, "dimensions": 1, "rows": 0, "entries": 0}  # of numbers in it
 LOCK_WAIT_S = 60.0
 RUNS = "runs.json"
 _ERROR_CHARS = 300
@@ -224,7 +225,8 @@ class State:
             for key in ("files", "sums"):
                 values[key].items()
             for key in REQUIRED[kind]:
-                values[key]
+                if key in _LEAST and not (type(values[key]) is int and values[key] >= _LEAST[key]):
+                    raise ValueError(key)
             return Stamp(kind, values["generation"], self.root / values["folder"], values)
         except FileNotFoundError:
             return None

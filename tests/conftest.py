@@ -12,6 +12,20 @@ import pytest
 
 from cortex import Cortex
 from cortex.embedder import weights
+from host_driver import write_hermes
+
+
+@pytest.fixture(scope="session")
+def hermes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The host's executable, of this environment."""
+    try:
+        import hermes_cli  # noqa: F401
+    except ImportError:
+        reason = "hermes-agent is not installed here"
+        if os.environ.get("CORTEX_REQUIRE_SHARED") == "1":
+            pytest.fail(reason, pytrace=False)
+        pytest.skip(reason)
+    return write_hermes(tmp_path_factory.mktemp("bin") / "hermes")
 
 
 @pytest.fixture(scope="session")

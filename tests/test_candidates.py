@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from candidate_sentences import KEEP, LEAVE
 from cortex import generated
 from cortex.checks.frontmatter import issues_in
 from cortex.cli import main
@@ -171,6 +172,18 @@ def test_what_is_worth_keeping_is_found(role: str, text: str, kind: str):
     assert kinds(role, text) == [kind]
 
 
+@pytest.mark.parametrize(("role", "kind", "lines"), KEEP)
+def test_each_sentence_of_a_kind_is_found(role: str, kind: str, lines: str):
+    wrong = {line: kinds(role, line) for line in lines.split("\n")[1:-1]}
+    assert {line: found for line, found in wrong.items() if found != [kind]} == {}
+
+
+@pytest.mark.parametrize(("role", "lines"), LEAVE)
+def test_no_sentence_of_others_is_found(role: str, lines: str):
+    found = {line: kinds(role, line) for line in lines.split("\n")[1:-1]}
+    assert {line: kinds for line, kinds in found.items() if kinds} == {}
+
+
 @pytest.mark.parametrize(("role", "text"), WORTH_NOTHING)
 def test_talk_is_left_alone(role: str, text: str, desk: Any):
     assert desk((role, text)).candidates().candidates == []
@@ -273,10 +286,11 @@ def test_a_draft_quotes_and_says_who_when_and_where(desk):
 
 def test_a_draft_is_valid_and_not_to_be_promoted(desk):
     said = [(role, text) for role, text, _ in WORTH_KEEPING]
+    said += [(role, line) for role, _, lines in KEEP for line in lines.split("\n")[1:-1]]
     desk = desk(*said)
     desk.candidates(write=True, limit=999)
     notes = written(desk)
-    assert len(notes) > 50
+    assert len(notes) > 200
     for path, text in notes.items():
         assert list(issues_in(path, text)) == []
         assert "promote" not in split(text).values
@@ -418,6 +432,7 @@ def test_output_of_tools_does_not_count(desk):
     [
         {"source": "cron"},
         {"source": "subagent"},
+        {"source": "tool"},
         {"source": "api_server"},
         {"source": "webhook"},
         {"source": "telegram", "chat_type": "group"},

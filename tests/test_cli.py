@@ -123,6 +123,18 @@ def test_without_a_command_the_help_goes_to_stderr_and_the_code_is_2(run: Run) -
             "cortex search --group has no 'day'; there are chunk, note",
         ),
         (["model", "it's"], 'cortex model has no "it\'s"; there are fetch, list, verify'),
+        (
+            ["graph", "export", "--loud"],
+            "cortex graph export has no option --loud; see: cortex graph export --help",
+        ),
+        (
+            ["graph", "broken", "--limt", "3"],
+            "cortex graph broken has no option --limt; did you mean --limit?",
+        ),
+        (
+            ["lifecycle", "undo", "1", "extra"],
+            "'extra' is one argument too many; see: cortex lifecycle undo --help",
+        ),
         (["index", "extra"], "'extra' is one argument too many; see: cortex index --help"),
         (["search"], "nothing to search for; give a question, e.g. cortex search tide tables"),
         (["search", ""], "nothing to search for; give a question, e.g. cortex search tide tables"),
@@ -258,7 +270,7 @@ def test_init_a_second_time_keeps_the_config_byte_for_byte(run: Run, home: Path)
     ran = run("init", "--vault", "notes")
     assert ran.out == (
         f"vault: {home}/notes (from --vault)\n"
-        f"is there already: the config: {file}\n"
+        f"kept the config: {file}\n"
         "WIKI_PATH is not set; only init ever reads it\n"
         "next: cortex model fetch\n"
     )
@@ -312,7 +324,7 @@ def test_init_without_a_folder_of_notes_says_what_to_do(run: Run, home: Path) ->
     )
     (home / "file").write_text("")
     assert run("init", "--vault", "file") == Ran(
-        2, "", f"cortex: the vault {home}/file is not a folder; {hint}"
+        2, "", f"cortex: the vault {home}/file is not a folder; give the folder of your notes\n"
     )
     assert run("init", "--vault", "") == Ran(
         2, "", "cortex: --vault is empty; give the folder of your notes\n"

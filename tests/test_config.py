@@ -177,6 +177,13 @@ cron:
     assert cron.weekly_review.stale_min_importance == 3.5
 
 
+def test_no_two_jobs_have_one_name(home: Path) -> None:
+    names = "cron: {maintenance: {name: Upkeep}, weekly_review: {name: upkeep}}"
+    assert complaint(home, names) == (
+        "line 1: cron.maintenance.name must not be that of cron.weekly_review.name"
+    )
+
+
 def test_all_that_is_wrong_with_the_jobs_is_told_at_once(home: Path) -> None:
     assert complaint(
         home,

@@ -19,7 +19,7 @@ import pytest
 
 from cortex import Cortex
 from cortex.checks import doctor_artifacts, doctor_chroma
-from cortex.checks.doctor import FIX, Check, Finding, examined, told
+from cortex.checks.doctor import BUILDERS, FIX, Check, Finding, examined, told
 from cortex.checkup import CheckUp, check_up
 from cortex.cli import main
 from cortex.embedder import chroma
@@ -329,6 +329,8 @@ def test_what_breaks_is_named_and_its_command_mends_it(
     config = ["--quiet", "--config", str(cortex.config.path)]
     steps = [command] if command == FIX else result.next()
     assert command in steps
+    # Whatever else it may name, e.g. `cortex install`, would change the Python of these tests.
+    assert all(step == FIX or step.startswith(BUILDERS) for step in steps), steps
     for step in steps:
         main([*shlex.split(step)[1:], *config])
     capsys.readouterr()
@@ -408,10 +410,30 @@ def test_a_config_that_is_wrong_is_a_finding_and_the_rest_is_checked_all_the_sam
     cortex.config.path.write_text("vault: {pth: here}\nserch: {}\n")
     result = examine(cortex, env)
     found = wrong(result)
-    assert [f.group for f in found] == ["config"]
-    assert "vault.pth is not a setting" in found[0].what
-    assert "serch is not a section" in found[0].what
+    mend = f"mend it in {cortex.config.path}"
+    assert [(f.group, f.what, f.remedy) for f in found] == [
+        ("config", "line 1: vault.pth is not a setting; did you mean path?", mend),
+        ("config", "line 2: serch is not a section; did you mean search?", mend),
+    ]
     assert {f.group for f in result.findings} >= {"python", "config", "hermes"}
+
+
+def test_a_config_that_is_no_yaml_is_told_with_what_to_do(cortex_with, env):
+    cortex = cortex_with(NOTES, build=False)
+    cortex.config.path.write_text("vault: [\n")
+    (found,) = wrong(examine(cortex, env))
+    assert found.what.startswith(f"{cortex.config.path}: line 2, column 1: ")
+    assert found.remedy == "mend the file"
+
+
+def test_what_was_never_built_is_told_once(cortex_with, env):
+    cortex = cortex_with(NOTES, build=False)
+    told_of = {f.what: f.level for f in examine(cortex, env).findings}
+    assert told_of["there is no index yet"] == "problem"
+    cortex.index()
+    cortex.build_graph()
+    about = [(f.level, f.what) for f in examine(cortex, env).findings if "embedded" in f.what]
+    assert about == [("problem", "nothing has been embedded yet")]
 
 
 def test_without_a_config_it_says_how_to_begin(tmp_path, env):
@@ -428,6 +450,69 @@ def test_a_vault_that_is_gone_is_named_and_nothing_is_thrown_away(cortex_with, e
     assert "is not a folder" in wrong(result, "problem")[0].what
     assert result.fixed == []
     assert cortex.state.stamp("index").values["notes"] == 3
+
+
+IN_THE_WAY: dict[str, tuple[Break, str, str]] = {
+    "the lock is a folder": (
+        lambda c: ((c.state.root / "writer.lock").unlink(), (c.state.root / "writer.lock").mkdir()),
+        "writer.lock must be a file, and is none",
+        "move it away",
+    ),
+    "the generations are a file": (
+        lambda c: (
+            shutil.rmtree(c.state.root / "generations"),
+            (c.state.root / "generations").write_text("mine"),
+        ),
+        "generations must be a folder, and is none",
+        "move it away",
+    ),
+    "Chroma's place is taken": (
+        lambda c: (
+            shutil.rmtree(c.config.index.chroma_path),
+            c.config.index.chroma_path.write_text("mine"),
+        ),
+        "is no Chroma store",
+        "name another folder in index.chroma_path",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", IN_THE_WAY)
+def test_what_no_build_may_replace_is_named_and_stays(what, cortex_with, env, in_process):
+    break_it, said, remedy = IN_THE_WAY[what]
+    cortex = cortex_with(NOTES)
+    break_it(cortex)
+    found = [f for f in wrong(examine(cortex, env, fix=True), "problem") if said in f.what]
+    assert [(f.remedy, f.command, f.fix) for f in found] == [(remedy, "", "")]
+    kept = [p for p in cortex.state.root.iterdir() if p.is_file() and p.read_bytes() == b"mine"]
+    assert len(kept) == (what != "the lock is a folder")
+
+
+def test_what_is_damaged_is_told_once_and_by_its_own_check(cortex_with, env, in_process):
+    cortex = cortex_with(NOTES)
+    shutil.rmtree(cortex.state.root / "generations")
+    found = [(f.group, f.command) for f in wrong(examine(cortex, env))]
+    assert found == [
+        ("index", "cortex index --force"),
+        ("vectors", "cortex embed"),
+        ("graph", "cortex graph build"),
+    ]
+
+
+def test_a_stamp_whose_numbers_are_none_is_damaged_and_is_mended(cortex_with, env, in_process):
+    cortex = cortex_with(NOTES)
+    for kind, name in (("index", "notes"), ("vectors", "dimensions")):
+        stamped(cortex, kind, **{name: "many"})
+    found = [(f.group, f.command) for f in wrong(examine(cortex, env))]
+    assert ("vectors", "cortex embed") in found and ("index", "cortex index --force") in found
+    assert wrong(examine(cortex, env, fix=True)) == []
+
+
+def test_a_fix_that_breaks_in_a_way_nobody_thought_of_is_told(cortex_with, env, monkeypatch):
+    cortex = cortex_with(NOTES, build=False)
+    monkeypatch.setattr(Cortex, "index", lambda self, force=False: 1 / 0)
+    result = examine(cortex, env, fix=True)
+    assert result.failed["cortex index"] == "ZeroDivisionError: division by zero"
 
 
 WARNED: dict[str, tuple[Break, str]] = {
@@ -498,6 +583,32 @@ def test_a_folder_rule_that_takes_nothing_is_named(cortex_with, env):
     cortex.config.path.write_text(text)
     said = [f.what for f in wrong(examine(cortex, env), "warning")]
     assert said == ["vault.include_folders: Old takes no note"]
+
+
+def test_a_folder_of_the_rules_may_be_empty(cortex_with, env):
+    cortex = cortex_with(NOTES, build=False)
+    (vault_of(cortex) / "people").mkdir()
+    text = (
+        f"vault: {{path: '{vault_of(cortex)}', include_folders: [old, people, /people/, ., Gone]}}"
+        "\nembeddings: {model: hashing}\n"
+    )
+    cortex.config.path.write_text(text)
+    said = [f.what for f in wrong(examine(cortex, env), "warning")]
+    assert said == ["vault.include_folders: Gone takes no note"]
+
+
+def test_a_vault_as_init_lays_it_out_is_sound(tmp_path, env, monkeypatch):
+    for name, value in env.items():
+        monkeypatch.setenv(name, value)
+    config = ["--config", str(tmp_path / "state" / "config.yaml")]
+    assert main(["init", "--vault", str(tmp_path / "vault"), "--scaffold", *config]) == 0
+    text = Path(config[1]).read_text("utf-8")
+    changed = text.replace('  # model: "auto"\n', "  model: hashing\n", 1)
+    assert changed != text
+    Path(config[1]).write_text(changed, "utf-8")
+    for step in REBUILD:
+        assert main([*step.split()[1:], "--quiet", *config]) == 0
+    assert wrong(check_up(config[1], env)) == []
 
 
 def test_a_link_out_of_the_vault_is_told_and_is_no_fault(cortex_with, env, tmp_path):
@@ -638,6 +749,20 @@ def test_wrong_weights_are_named_with_the_command_that_fetches_them(cortex_with,
     assert "is not here" in found[0].what
 
 
+def test_a_model_of_the_hub_is_never_fetched_by_a_check_up(cortex_with, env, tmp_path, monkeypatch):
+    sentence_transformers = pytest.importorskip("sentence_transformers")
+
+    def load(*_: object, **__: object) -> None:
+        pytest.fail("a model was asked for")
+
+    monkeypatch.setattr(sentence_transformers, "SentenceTransformer", load)
+    settings = f"embeddings: {{model: nobody/nothing, cache_folder: '{tmp_path / 'hub'}'}}\n"
+    cortex = cortex_with(NOTES, settings, build=False)
+    found = [(f.what, f.command) for f in wrong(examine(cortex, env)) if f.group == "model"]
+    assert found == [("the model nobody/nothing is not on this machine yet", "cortex embed")]
+    assert not (tmp_path / "hub").exists()
+
+
 def test_the_key_of_a_service_that_is_not_set_is_named(cortex_with, env):
     service = "{url: 'http://127.0.0.1:9/v1', api_key_env: MY_KEY, retries: 0}"
     cortex = cortex_with(NOTES, f"embeddings: {{model: m, endpoint: {service}}}\n", build=False)
@@ -719,7 +844,7 @@ def test_profiles_are_told_and_one_that_is_on_without_a_config_is_warned_of(home
         (home / "profiles" / name / "config.yaml").write_text(text)
     found = {f.what.split(" (")[0]: f for f in doctor_host.profiles(home, env)}
     warned = found["Cortex is on in the profile work, which has no config for it"]
-    assert warned.level == "warning" and "init --vault PATH" in warned.remedy
+    assert warned.level == "warning" and "init --vault PATH" in warned.command
     assert found["Cortex is not on in the profile play"].level == "info"
 
 

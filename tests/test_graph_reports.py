@@ -407,6 +407,27 @@ def test_no_report_of_that_name_lists_those_there_are(cortex_with):
         cortex.graph("nope")
 
 
+@pytest.mark.parametrize(
+    ("name", "options", "told"),
+    [
+        (
+            "orphans",
+            {"limit": 3},
+            "graph report 'orphans' has no option 'limit'; it takes no options",
+        ),
+        ("stale", {"days": 3}, "has no option 'days'; it takes stale_days"),
+        (
+            "path",
+            {"one": "lone"},
+            "missing a required argument: 'other'; it takes one, other, most",
+        ),
+    ],
+)
+def test_an_option_that_a_report_has_not_is_asked_wrongly(cortex_with, name, options, told):
+    with pytest.raises(UsageError, match=told):
+        cortex_with(HOUSE).graph(name, **options)
+
+
 def test_a_damaged_graph_names_the_command_that_mends_it(cortex_with, tmp_path):
     cortex = cortex_with(HOUSE)
     nodes = Path(cortex.state.stamp("graph").folder) / "graph_nodes.jsonl"

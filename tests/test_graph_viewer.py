@@ -276,6 +276,11 @@ def test_a_page_takes_the_place_of_a_page_and_of_nothing_else(cortex_with, tmp_p
     with pytest.raises(UsageError, match=r"ends in \.html"):
         desk.write_viewer(note)
     assert note.read_text("utf-8") == NOTES["Index.md"]
+    with pytest.raises(UsageError, match=r"ends in \.html"):
+        desk.write_viewer(tmp_path / "vault" / "Graph.md")
+    viewer = desk.write_viewer()
+    # 7 links as written, 4 tags, and Bees named in Honey.
+    assert (viewer.notes, viewer.links, viewer.broken) == (6, 7 + 4 + 1, 1)
     path = desk.write_viewer().path
     assert path == tmp_path / "state" / "graph.html"
     assert desk.write_viewer().path == path
@@ -495,8 +500,8 @@ def test_tags_kinds_of_links_and_other_nodes_are_filters(cortex_with, tmp_path, 
     others = shown.view.get_by_role("group", name="Also show", exact=True)
     others.get_by_label(re.compile("^tags")).check()
     after = shown.view.locator("#counts").inner_text()
-    assert "others" not in before
-    assert "3 others" in after
+    assert before == "6 of 6 notes · 6 links"
+    assert after == "6 of 6 notes · 3 tags · 10 links"
     assert shown.state["links"] == 6 + 4  # tags of notes
 
 
@@ -634,7 +639,7 @@ def test_dragging_and_the_wheel_move_the_map(cortex_with, tmp_path, show):
 def test_problems_are_marked_and_filtered(cortex_with, tmp_path, show):
     shown = show(page_of(cortex_with(NOTES), tmp_path, diagnostics=True), color_scheme="dark")
     assert shown.state["theme"] == "dark"
-    assert "1 other" in shown.view.locator("#counts").inner_text()
+    assert shown.view.locator("#counts").inner_text() == "6 of 6 notes · 1 missing target · 8 links"
     assert "orphan" in shown.view.locator("#legend").inner_text()
     shown.keep("diagnostics-dark")
     problems = shown.view.get_by_role("group", name="Problems", exact=True)
@@ -707,6 +712,99 @@ def test_a_small_window_keeps_the_graph_in_sight(cortex_with, tmp_path, show):
     shown.view.get_by_role("button", name="Show or hide search and filters").click()
     assert shown.view.locator("#side").is_visible()
     shown.keep("small")
+
+
+def rectangle(shown: Shown, selector: str) -> tuple[float, float, float, float]:
+    """Left, top, right, bottom of an element, from the canvas's corner."""
+    box = shown.view.locator(selector).bounding_box()
+    canvas = shown.view.locator("#graph").bounding_box()
+    left, top = box["x"] - canvas["x"], box["y"] - canvas["y"]
+    return left, top, left + box["width"], top + box["height"]
+
+
+def is_seen(shown: Shown, label: str) -> bool:
+    """Whether the middle of a node is on the canvas, and nothing lies on it there."""
+    x, y = shown.view.evaluate("n => cortexGraph.place(n)", shown.node(label))
+    left, top = itertools.islice(shown.view.locator("#graph").bounding_box().values(), 2)
+    at: str = shown.view.evaluate(
+        "([x, y]) => document.elementFromPoint(x, y)?.id", [left + x, top + y]
+    )
+    return at == "graph"
+
+
+ALL_AROUND = {
+    **{f"Note {at}.md": f"[[Note {(at + 1) % 30}]] [[Hub]]" for at in range(30)},
+    "Hub.md": "In the middle.",
+}
+
+
+@browser_test
+@pytest.mark.parametrize("size", [(1280, 800), (800, 500), (420, 760)])
+def test_nothing_lies_on_a_note_at_first(cortex_with, tmp_path, show, size):
+    viewport = {"width": size[0], "height": size[1]}
+    shown = show(page_of(cortex_with(ALL_AROUND), tmp_path), viewport=viewport)
+    labels = ["Hub", *(f"Note {at}" for at in range(30))]
+    assert [label for label in labels if not is_seen(shown, label)] == []
+
+
+@browser_test
+@pytest.mark.parametrize("size", [(1280, 800), (800, 500), (420, 760)])
+def test_a_chosen_note_is_not_under_its_details(cortex_with, tmp_path, show, size):
+    viewport = {"width": size[0], "height": size[1]}
+    shown = show(page_of(cortex_with(ALL_AROUND), tmp_path), viewport=viewport)
+    for label in ("Note 3", "Hub", "Note 20"):
+        shown.view.evaluate("n => cortexGraph.choose(n)", shown.node(label))
+        shown.settle()
+        shown.view.wait_for_timeout(500)
+        assert is_seen(shown, label)
+        shown.view.evaluate("cortexGraph.choose(-1)")
+        shown.settle()
+    shown.press("f")
+    shown.view.wait_for_timeout(500)
+    rightmost = shown.view.evaluate(
+        "() => { const m = cortexGraph.model; return m.nodes.label[m.x.indexOf(Math.max(...m.x))] }"
+    )
+    shown.click_node(rightmost)
+    shown.view.wait_for_timeout(500)
+    assert shown.state["selected"] == shown.node(rightmost)
+    assert is_seen(shown, rightmost)
+
+
+@browser_test
+def test_a_note_that_search_chose_is_in_the_middle_of_what_is_free(cortex_with, tmp_path, show):
+    shown = show(page_of(cortex_with(ALL_AROUND), tmp_path))
+    shown.press("/")
+    shown.view.keyboard.type("note 17")
+    shown.press("Enter")
+    shown.view.wait_for_timeout(600)
+    shown.settle()
+    x, y = shown.view.evaluate("n => cortexGraph.place(n)", shown.node("Note 17"))
+    legend, tools = rectangle(shown, "#legend"), rectangle(shown, "#tools")
+    assert x == pytest.approx((legend[2] + tools[0]) / 2, abs=1)
+    assert y == pytest.approx(400, abs=1)
+
+
+@browser_test
+def test_a_window_that_becomes_narrow_shows_the_graph_and_fits_it_anew(cortex_with, tmp_path, show):
+    shown = show(page_of(cortex_with(ALL_AROUND), tmp_path))
+    shown.view.set_viewport_size({"width": 500, "height": 600})
+    shown.settle()
+    assert not shown.view.locator("#side").is_visible()
+    assert is_seen(shown, "Hub")
+    shown.view.set_viewport_size({"width": 1280, "height": 800})
+    shown.settle()
+    assert shown.view.locator("#side").is_visible()
+
+
+@browser_test
+def test_the_legend_tells_what_has_no_colour_of_its_own_in_one_row(cortex_with, tmp_path, show):
+    notes = {f"{at}.md": f"---\ntype: kind {at % 15:02}\n---\n# Note {at}" for at in range(30)}
+    shown = show(page_of(cortex_with(notes), tmp_path))
+    rows = shown.view.locator("#legend .row").all_inner_texts()
+    assert [" ".join(row.split()) for row in rows] == [
+        *(f"kind {at:02} 2" for at in range(12)),
+        "all others 6",
+    ]
 
 
 @browser_test

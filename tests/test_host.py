@@ -26,7 +26,7 @@ import yaml
 
 from cortex import generated
 from embeddings_server import Reply, embeddings, serving
-from host_driver import CHECKOUT, write_hermes
+from host_driver import CHECKOUT
 from shared import shared
 
 pytestmark = [
@@ -56,19 +56,6 @@ hooks:
 """
 RULES = "Answer in one sentence.\n"
 BLOCKS = ("skill_context", "bootstrap_context", "recent_context", "dynamic_context")
-
-
-@pytest.fixture(scope="session")
-def hermes(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The host's executable, of this environment."""
-    try:
-        import hermes_cli  # noqa: F401
-    except ImportError:
-        reason = "hermes-agent is not installed here"
-        if os.environ.get("CORTEX_REQUIRE_SHARED") == "1":
-            pytest.fail(reason, pytrace=False)
-        pytest.skip(reason)
-    return write_hermes(tmp_path_factory.mktemp("bin") / "hermes")
 
 
 Open = Callable[..., Any]

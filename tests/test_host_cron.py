@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from host_driver import CHECKOUT, write_hermes
+from host_driver import CHECKOUT
 from shared import shared
 
 pytestmark = [
@@ -37,19 +37,6 @@ NOTES = {
     "00_inbox/Lamp.md": "---\ntype: fact\npromote: true\n---\n# Lamp\n\nThe lamp is blue.\n",
     "10_facts/Bees.md": "# Bees\n\nThe hives stand behind the mill, see [[nothing]].\n",
 }
-
-
-@pytest.fixture(scope="session")
-def hermes(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The host's executable, of this environment."""
-    try:
-        import hermes_cli  # noqa: F401
-    except ImportError:
-        reason = "hermes-agent is not installed here"
-        if os.environ.get("CORTEX_REQUIRE_SHARED") == "1":
-            pytest.fail(reason, pytrace=False)
-        pytest.skip(reason)
-    return write_hermes(tmp_path_factory.mktemp("bin") / "hermes")
 
 
 @contextmanager
@@ -157,6 +144,23 @@ def test_a_disabled_job_is_refused_and_the_others_are_done(host):
     status = told(host.hermes("cortex", "cron", "status", "--json"))
     assert [job["state"] for job in status["jobs"]] == ["unwanted", "off", "off"]
     assert status["jobs"][0]["mend"] == "cortex cron uninstall --job maintenance"
+
+
+def test_status_says_how_to_turn_a_job_on_and_why_a_run_failed(host):
+    configure(host.home, enabled=())
+    off = host.hermes("cortex", "cron", "status", "--job", "weekly")
+    assert off.returncode == 1
+    assert off.stdout.endswith(
+        f"to turn one on, set cron.weekly_review.enabled to true in {host.home}/cortex/config.yaml"
+        ", then run: hermes cortex cron install\n"
+    )
+    configure(host.home, "  weekly_review: {enabled: true, model: false}", enabled=())
+    host.hermes("cortex", "cron", "install")
+    assert "Ran now: failed" in host.hermes("cron", "run", NAMES["weekly"]).stdout
+    status = host.hermes("cortex", "cron", "status").stdout
+    assert f"the last run of {NAMES['weekly']} failed: Script exited with code 1 stdout:" in status
+    assert "there is no graph yet; run: hermes cortex graph build" in status
+    assert "\\n" not in status  # on one line
 
 
 def test_a_changed_setting_is_told_and_taken_over_with_history_and_pause_kept(host):

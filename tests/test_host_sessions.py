@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from host_driver import CHECKOUT
-from test_host import SETTINGS, asked, built, calls, configure, hermes, opened
+from test_host import SETTINGS, asked, built, calls, configure, opened
 
-__all__ = ["built", "hermes", "opened"]  # fixtures
+__all__ = ["built", "opened"]  # fixtures
 
 pytestmark = [
     pytest.mark.host,
@@ -95,6 +95,35 @@ def test_drafts_are_made_once(sessions):
         assert f"session {sessions['session']}" in text
     assert sessions["again"]["candidates"] == []
     assert sessions["again"]["skipped"]["known_already"] == 2
+
+
+def test_what_a_subagent_or_a_job_is_told_gives_no_draft(
+    built: Path, opened: Any, tmp_path: Path
+) -> None:
+    home = tmp_path / "home"
+    shutil.copytree(built, home, symlinks=True, ignore=shutil.ignore_patterns("state.db*", "logs"))
+    file = home / "cortex" / "config.yaml"
+    file.write_text(file.read_text("utf-8").replace(str(built), str(home)), "utf-8")
+    errand = {"goal": "Remember that the red door is the subagent's.", "context": "None."}
+    with opened(home, calls(("delegate_task", errand))) as host:
+        host.turn(WISH)
+        host.llm.script = []
+        host.hermes(
+            "cron", "create", "every 2h", "Remember that the moon is square.", "--name=mine"
+        )
+        host.hermes("cron", "run", "mine")
+        report = told(host.hermes("cortex", "session-sources", "--json"))
+        drafts = told(host.hermes("cortex", "lifecycle", "candidates", "--json"))
+        named = told(
+            host.hermes("cortex", "lifecycle", "candidates", "--json", "--platform=subagent")
+        )
+    assert report["sessions_selected_by_source"] == {"cli": 1, "cron": 1, "subagent": 1}
+    (child,) = (s for s in report["sessions"] if s["metadata"]["session_source"] == "subagent")
+    (chat,) = (s for s in report["sessions"] if s["metadata"]["session_source"] == "cli")
+    assert child["metadata"]["parent_session_id"] == chat["session_id"]
+    assert [one["quote"] for one in drafts["candidates"]] == [WISH]
+    assert drafts["skipped"] == {"sessions_of_excluded_platforms": 2}
+    assert [one["session_id"] for one in named["candidates"]] == [child["session_id"]]
 
 
 def test_the_database_is_not_written_to(sessions):

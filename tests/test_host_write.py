@@ -9,9 +9,9 @@ import shutil
 import pytest
 
 from host_driver import CHECKOUT
-from test_host import asked, calls, configure, hermes, opened, results
+from test_host import asked, calls, configure, opened, results
 
-__all__ = ["hermes", "opened"]  # fixtures
+__all__ = ["opened"]  # a fixture
 
 pytestmark = [
     pytest.mark.host,

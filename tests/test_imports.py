@@ -46,6 +46,27 @@ def test_importing_cortex_and_its_public_names_loads_nothing_that_only_a_model_n
     assert not any(repr(name) in loaded for name in HEAVY)
 
 
+def test_each_public_name_can_be_had_and_no_other():
+    import cortex
+
+    for name in cortex.__all__:
+        assert getattr(cortex, name) is not None
+    assert cortex.Desk.__module__ == "cortex.desk"
+    assert cortex.NewNote("Slate", type="fact").type == "fact"
+    with pytest.raises(AttributeError, match="module 'cortex' has no attribute 'Nope'"):
+        cortex.Nope  # noqa: B018
+
+
+def test_registering_in_the_host_loads_nothing_heavy_and_not_the_desk(tmp_path):
+    source = (
+        "import json, sys, cortex.registration, cortex.plugin, cortex.hooks, cortex.runtime\n"
+        "print(json.dumps(sorted(sys.modules)))"
+    )
+    loaded = set(json.loads(python("-c", source, home=tmp_path)))
+    assert {name.split(".")[0] for name in loaded} & HEAVY == set()
+    assert loaded & {"cortex.app", "cortex.desk", "cortex.search", "cortex.ops.cron"} == set()
+
+
 @pytest.fixture(scope="module")
 def built(tmp_path_factory) -> Path:
     """A home whose default config has a built index and graph of a small vault."""

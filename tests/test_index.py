@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+import cortex as cortex_package
 from conftest import CortexMaker
 from cortex import Busy, Cortex, CortexError
 from cortex.state import State
@@ -55,6 +56,35 @@ def test_rebuilding_from_nothing_gives_the_same_bytes(
     assert (tmp_path / "state/chunks.jsonl").read_bytes() == grown
     cortex.index(force=True)
     assert (tmp_path / "state/chunks.jsonl").read_bytes() == grown
+
+
+def test_the_graph_of_a_grown_index_is_that_of_a_fresh_one_to_the_byte(
+    cortex_with: CortexMaker, tmp_path: Path
+) -> None:
+    sample = Path(cortex_package.__file__).parent / "sample"
+    notes = {
+        path.relative_to(sample).as_posix(): path.read_text("utf-8")
+        for path in sample.rglob("*.md")
+    }
+    cortex = cortex_with({**notes, "log.md": "# Log\n- The Brass Bolt, the Stilling Well\n"})
+
+    def graph() -> dict[str, bytes]:
+        cortex.index()
+        cortex.build_graph()
+        stamp = cortex.state.stamp("graph")
+        return {name: stamp.file(name).read_bytes() for name in stamp.values["files"]}
+
+    first = graph()
+    assert graph() == first
+    log, bolt = tmp_path / "vault/log.md", tmp_path / "vault/10_facts/The Brass Bolt.md"
+    log.rename(tmp_path / "vault/zz.md")
+    bolt.write_text("Gone.\n")
+    assert graph() != first
+    (tmp_path / "vault/zz.md").rename(log)
+    bolt.write_text(notes["10_facts/The Brass Bolt.md"], "utf-8")
+    assert graph() == first
+    cortex.index(force=True)
+    assert graph() == first
 
 
 def test_an_incremental_index_answers_like_a_fresh_one(

@@ -378,7 +378,7 @@ def test_init_with_enable_writes_both_configs_and_again_changes_neither(
     assert run("init", "--enable") == (  # the vault is that of the config
         0,
         f"vault: {tmp_path}/notes (from existing config)\n"
-        f"is there already: the config: {home}/cortex/config.yaml\n"
+        f"kept the config: {home}/cortex/config.yaml\n"
         "WIKI_PATH is not set; only init ever reads it\n"
         f"Cortex is turned on in {home}/config.yaml already\n"
         "next: cortex model fetch\n",

@@ -10,12 +10,14 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from cortex.cli import main
 from cortex.errors import CortexError, UsageError
+from cortex.ops.journal import Journal
 from cortex.ops.nightly import history, nightly
 from cortex.ops.undo import undo_run
 from cortex.state import State
@@ -356,9 +358,49 @@ def test_a_run_that_was_stopped_in_another_vault_is_not_finished_in_this_one(
     state, _ = half_made(stopped, tmp_path, "50_people/Ada.md", "00_inbox/Ada.md")
     elsewhere = tmp_path / "elsewhere"
     write(elsewhere, {"00_inbox/New.md": "---\npromote: true\n---\nx\n"})
-    with pytest.raises(CortexError, match="was stopped in another vault"):
+    with pytest.raises(CortexError, match="was made in another vault"):
         nightly(state, elsewhere, NOW, write=True)
     assert set(files(elsewhere)) == {"00_inbox/New.md"}
+
+
+def test_a_run_is_not_undone_in_another_vault(place: Path) -> None:
+    vault, state = place / "vault", State(place / "state")
+    promoted(place / "state", vault)
+    elsewhere = place / "elsewhere"
+    elsewhere.mkdir()
+    for dry_run in (True, False):
+        with pytest.raises(CortexError, match="was made in another vault"):
+            undo_run(state, elsewhere, NOW, dry_run=dry_run)
+    assert history(state)[0]["status"] == "done"
+    moved = place / "moved"
+    vault.rename(moved)
+    assert undo_run(state, moved, NOW).outcome == "undone"
+
+
+def test_a_line_of_the_journal_that_a_kill_cut_short_does_not_swallow_the_next(
+    place: Path,
+) -> None:
+    vault, state = place / "vault", State(place / "state")
+    promoted(place / "state", vault)
+    journal = Journal(state.root)
+    run = journal.runs()[0]
+    with open(state.root / "lifecycle/1/done.jsonl", "wb") as file:
+        file.write(b'{"promotion": 0, "sta')
+    journal.note_end(run, 1, replace(run.promotions[1], why="noted"))
+    assert [one.why for one in journal.runs()[0].promotions] == ["", "noted"]
+
+
+def test_two_profiles_prepare_their_files_under_names_of_their_own(place: Path) -> None:
+    vault = place / "vault"
+    temps = set()
+    for name in ("one", "two"):
+        state = State(place / name)
+        nightly(state, vault, NOW, write=True)
+        run = Journal(state.root).runs()[0]
+        temps.add((run.number, run.temp(run.promotions[0].writes[0])))
+        undo_run(state, vault, NOW)
+    assert len(temps) == 2
+    assert {number for number, _ in temps} == {1}
 
 
 def test_a_damaged_journal_is_told_and_stops_what_writes(place: Path) -> None:
@@ -387,6 +429,22 @@ def test_a_damaged_copy_in_the_journal_is_never_written_into_the_vault(place: Pa
     assert without_log(files(vault)) == before
 
 
+@needs_fork
+def test_the_command_tells_what_it_finished_first(
+    stopped: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    state, vault = half_made(stopped, tmp_path, "50_people/Ada.md", "00_inbox/Ada.md")
+    config = state.root / "config.yaml"
+    config.write_text(f"vault: {{path: {vault}}}\n")
+    assert main(["lifecycle", "undo", "--config", str(config)]) == 0
+    told = capsys.readouterr().out.splitlines()
+    assert told[:2] == [
+        "run 1 had been stopped and is now finished",
+        "  00_inbox/Ada.md -> 50_people/Ada.md",
+    ]
+    assert "run 1 is undone" in told
+
+
 def test_the_command_ends_with_1_when_something_had_to_stay(
     place: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -400,5 +458,7 @@ def test_the_command_ends_with_1_when_something_had_to_stay(
     told = json.loads(capsys.readouterr().out)
     assert (told["schema_version"], told["outcome"]) == (1, "partly_undone")
     assert told["kept"] == [{"file": "10_facts/Port.md", "message": "it was changed since"}]
+    assert main(["lifecycle", "undo", "1", "--config", str(config)]) == 1
+    assert "to try again what was left, run: cortex lifecycle undo 1\n" in capsys.readouterr().out
     assert main(["lifecycle", "history", "--config", str(config)]) == 0
     assert "undone in part" in capsys.readouterr().out

@@ -18,10 +18,12 @@ LAYERS = (
     "context",
     "inject pack loop checks evaluation graph_diagnostics graph_export graph_viewer",
     "ops",
+    "graph_reports",
     "app",
     "checkup",
     "desk",
     "runtime",
+    "tools",
     "plugin hooks cli mcp",
     "registration",
 )

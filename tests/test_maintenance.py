@@ -54,9 +54,9 @@ def test_a_dry_run_counts_and_writes_nothing(cortex_with: Maker, tmp_path: Path)
         ("probe", {"new": 2, "changed": 0, "removed": 0, "unchanged": 0})
     ]
     assert report.warnings == [
-        "the index artifact is missing",
-        "the vectors artifact is missing",
-        "the graph artifact is missing",
+        "the index is not built yet",
+        "the vectors are not built yet",
+        "the graph is not built yet",
     ]
     assert files(tmp_path) == before
     desk.maintain()
@@ -69,8 +69,8 @@ def test_a_dry_run_counts_and_writes_nothing(cortex_with: Maker, tmp_path: Path)
     report = desk.probe_maintenance()
     assert report.steps[0].counts == {"new": 1, "changed": 0, "removed": 0, "unchanged": 2}
     assert report.warnings == [
-        "the vectors artifact lags behind the index",
-        "the graph artifact lags behind the index",
+        "the vectors lag behind the index",
+        "the graph lags behind the index",
     ]
     assert files(tmp_path) == before
 
@@ -104,7 +104,7 @@ def test_without_a_model_the_graph_is_built_all_the_same(
     desk = Desk(cortex, now=NOW)
     report = desk.maintain()
     assert outcomes(report) == [("index", "OK"), ("embed", "SKIP"), ("graph", "OK")]
-    assert report.steps[1].message == "vector: no weights; run: cortex model fetch"
+    assert report.steps[1].message == "no weights; run: cortex model fetch"
     assert report.is_ok
     embed()  # once there are vectors, a model that is missing is a failure
     report = desk.maintain()
@@ -134,6 +134,32 @@ def test_the_log_gets_a_line_with_paths_of_the_vault_and_the_index_is_not_behind
     assert str(tmp_path) not in lines[1]
     assert desk.cortex.freshness().is_current
     assert desk.probe_maintenance().warnings == []
+
+
+def test_what_is_told_is_how_it_stands_behind_the_line_in_an_indexed_log(
+    cortex_with: Maker,
+) -> None:
+    notes = {"Brass Bolt.md": "A mark in the wall.\n", "log.md": "# Log\n"}
+    desk = Desk(cortex_with(notes, build=False), now=NOW)
+    index, embed, graph = desk.maintain().steps
+    assert desk.cortex.graph("status")["edges_by_type"] == {"mentions": 1}  # the line names it
+    assert graph.message == "2 nodes, 1 edge, 0 broken"
+    assert index.message == "2 notes, 2 added, 0 changed, 0 removed, 0 unchanged"
+    assert embed.counts["vectors"] == desk.cortex.state.stamp("vectors").values["entries"]
+
+
+def test_force_encodes_once_although_the_log_is_indexed(cortex_with: Maker) -> None:
+    desk = Desk(cortex_with({**NOTES, "log.md": "# Log\n"}), now=NOW)
+    forced: list[bool] = []
+    embed = desk.cortex.embed
+
+    def counted(force: bool, progress: object) -> object:
+        forced.append(force)
+        return embed(force)
+
+    desk.cortex.embed = counted
+    assert desk.maintain(force=True).is_ok
+    assert forced == [True, False]
 
 
 def test_no_log_is_made(cortex_with: Maker, tmp_path: Path) -> None:

@@ -14,7 +14,9 @@ import pytest
 from cortex import Cortex
 from cortex.cli import main
 from cortex.desk import Desk
+from cortex.ops import inventory
 from cortex.ops.frontmatter_edit import Change, NotEditable, edited
+from cortex.ops.inventory import folded_name
 from cortex.ops.nightly import NightlyReport, nightly
 from cortex.state import State
 
@@ -131,6 +133,19 @@ def test_a_flagged_note_becomes_a_canonical_one_and_its_source_is_archived(
 def test_each_type_has_its_folder(night: Night, vault: Path, kind: str, folder: str) -> None:
     night({"00_inbox/A.md": f"---\npromote: true\ntype: {kind}\n---\nx\n"})
     assert (vault / folder / "A.md").is_file()
+
+
+@pytest.mark.parametrize(
+    ("there", "folder"),
+    [(["10_Facts"], "10_Facts"), (["10_facts", "10_Facts", "10_FACTS"], "10_facts")],
+)
+def test_a_folder_is_taken_as_the_vault_spells_it(
+    night: Night, vault: Path, there: list[str], folder: str
+) -> None:
+    for name in there:
+        (vault / name).mkdir(exist_ok=True)
+    report = night({"00_inbox/A.md": FLAGGED}, write=False)
+    assert [row["file"] for row in report.planned] == [f"{folder}/A.md"]
 
 
 def test_promote_type_goes_before_type_and_nothing_said_is_a_fact(
@@ -322,6 +337,21 @@ def test_an_ambiguous_name_to_supersede_stops_the_promotion(night: Night, vault:
     assert (vault / "a/Old.md").read_text() == "a\n"
 
 
+def test_of_two_notes_that_supersede_the_same_one_the_first_does(night: Night, vault: Path) -> None:
+    text = "---\npromote: true\nsupersedes: '[[Old]]'\n---\nx\n"
+    report = night({"00_inbox/A.md": text, "00_inbox/B.md": text, "10_facts/Old.md": "o\n"})
+    assert [row["file"] for row in report.promoted] == ["10_facts/A.md", "10_facts/B.md"]
+    assert report.superseded == [{"file": "10_facts/Old.md", "superseded_by": "10_facts/A.md"}]
+    assert report.not_superseded == [
+        {
+            "file": "10_facts/Old.md",
+            "by": "00_inbox/B.md",
+            "message": "10_facts/A.md supersedes it already",
+        }
+    ]
+    assert 'superseded_by: "[[10_facts/A]]"' in (vault / "10_facts/Old.md").read_text()
+
+
 def test_a_superseded_note_whose_properties_are_not_sound_never_gets_a_second_block(
     night: Night, vault: Path
 ) -> None:
@@ -382,6 +412,36 @@ def test_the_log_gets_a_line_only_where_it_is_a_file(night: Night, vault: Path) 
 
 
 @pytest.mark.skipif(os.name == "nt", reason="links need rights on Windows")
+def test_a_folder_that_cannot_be_read_is_told(
+    night: Night, vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scandir = os.scandir
+
+    def refused(folder: str) -> object:
+        if str(folder).endswith("00_inbox"):
+            raise PermissionError(13, "Permission denied", folder)
+        return scandir(folder)
+
+    monkeypatch.setattr(os, "scandir", refused)
+    report = night({"00_inbox/A.md": FLAGGED}, write=False)
+    assert report.candidates == []
+    assert report.unreadable == [{"file": "00_inbox", "message": "Permission denied"}]
+
+
+def test_names_are_looked_up_and_not_gone_through(
+    night: Night, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def counted(name: str) -> str:
+        asked.append(name)
+        return folded_name(name)
+
+    monkeypatch.setattr(inventory, "folded_name", counted)
+    night({f"10_facts/{n}.md": f"---\ncontradicts: '[[Gone {n}]]'\n---\n" for n in range(50)})
+    assert len(asked) < 50 * 8  # each with each other would be 50 * 50
+
+
 def test_links_out_of_the_vault_are_not_written_through(
     night: Night, vault: Path, tmp_path: Path
 ) -> None:
@@ -474,6 +534,21 @@ def test_the_command_tells_sessions_and_leaves_with_zero(
     assert main(["lifecycle", *config]) == 2
     assert main(["lifecycle", "nightly", "--write", "--dry-run", *config]) == 2
     assert main(["lifecycle", "undo", "0", *config]) == 2
+
+
+def test_a_run_that_promoted_nothing_names_no_run_to_take_back(
+    cortex_with: Callable[..., Cortex], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cortex_with({"00_inbox/A.md": FLAGGED}, build=False)
+    (tmp_path / "vault" / "10_facts" / "A.md").mkdir(parents=True)
+    config = ["--config", str(tmp_path / "state/config.yaml")]
+    assert main(["lifecycle", "nightly", "--write", *config]) == 0
+    told = capsys.readouterr().out
+    assert "1 candidate: 0 promoted, 1 left alone\n" in told
+    assert "undo" not in told
+    assert main(["lifecycle", "history", *config]) == 0
+    row = capsys.readouterr().out.splitlines()[1].split()
+    assert (row[0], row[2:]) == ("1", ["0", "1", "done"])
 
 
 def test_the_day_is_that_of_the_configured_zone(

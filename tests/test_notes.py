@@ -399,6 +399,32 @@ def test_a_template_that_cannot_be_used_is_named(vault: Path, template: bytes, s
         drafted(vault, type="fact")
 
 
+def test_a_template_that_may_not_be_read_is_named_and_no_other_taken_for_it(
+    vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: Path) -> bytes:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    with pytest.raises(UsageError, match=r"80_templates/fact-note\.md cannot be read: Permission"):
+        drafted(vault, type="fact")
+
+
+def test_a_folder_that_may_not_be_written_is_named(
+    run: Callable[..., Ran], vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError(13, "Permission denied", "x")
+
+    monkeypatch.setattr(notes, "create_below", refuse)
+    assert run("--title", "Slate") == Ran(
+        1,
+        "",
+        f"cortex: {vault}/00_inbox/Slate.md cannot be written: Permission denied; "
+        "give yourself the right to write there\n",
+    )
+
+
 @given(st.text(max_size=40), st.text(max_size=40), st.text(max_size=20))
 def test_whatever_is_asked_for_lands_inside_as_a_valid_note_or_is_refused(
     tmp_path_factory: pytest.TempPathFactory, title: str, folder: str, value: str

@@ -947,8 +947,9 @@ def test_a_config_in_a_folder_with_blanks_is_told_without_it(tmp_path: Path) -> 
 
 
 def test_a_model_in_a_folder_with_blanks_is_told_without_it(
-    cortex_with: CortexMaker, tmp_path: Path
+    cortex_with: CortexMaker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(plugin, "VECTOR_WAIT_S", 300.0)  # loading torch may take its time
     cortex_with(VAULT)
     model = f"embeddings: {{model: '{tmp_path}/my own models/x'}}\n"
     ask = asked(cortex_with(VAULT, model, build=False), tmp_path)

@@ -269,7 +269,8 @@ def test_what_follows_in_the_process_is_told_as_it_was_typed_there(hermes_cortex
         ("/h/.hermes/profiles/my office", "hermes -p 'my office' cortex"),
         ("/h/.hermes/profiles", "hermes cortex"),
         ("/h/.hermes/profiles/office/inner", "hermes cortex"),
-        ("/other/profiles/office", "hermes cortex"),  # of which -p does not know
+        ("/other/profiles/office", "hermes -p office cortex"),  # with HERMES_HOME=/other
+        ("/h/.hermes/other/profiles/office", "hermes cortex"),  # the host looks in .hermes/profiles
     ],
 )
 def test_a_command_names_the_profile_that_it_is_for(home, told):

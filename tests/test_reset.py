@@ -111,6 +111,25 @@ def test_a_part_goes_alone(cortex, part, gone):
     assert not any(f"generations/{kind}-" in name for name in left)
 
 
+def test_the_page_of_the_graph_goes_with_the_graph_and_a_page_of_others_stays(cortex):
+    state = cortex.config.state
+    page = Desk(cortex).write_viewer(None).path
+    assert page == state / "graph.html"
+    (state / "mine.html").write_text("<p>mine</p>", "utf-8")
+    reset(cortex, "chunks")
+    assert page.exists()
+    reset(cortex, "graph")
+    assert not page.exists()
+    page.write_text("<!DOCTYPE html><title>mine</title>", "utf-8")
+    reset(cortex, *PARTS)
+    assert page.read_text("utf-8") == "<!DOCTYPE html><title>mine</title>"
+    page.unlink()
+    page.symlink_to(state / "mine.html")
+    reset(cortex, *PARTS)
+    assert page.is_symlink()
+    assert (state / "mine.html").exists()
+
+
 def test_without_chroma_the_exact_vectors_answer_and_embed_fills_it_again(cortex):
     reset(cortex, "chroma")
     again = Cortex.open(cortex.config.path, env={})

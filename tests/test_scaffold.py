@@ -12,7 +12,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 import yaml
@@ -214,6 +214,91 @@ def test_what_stands_in_the_way_is_named_before_anything_is_written(
     assert tree(home) == before
 
 
+@pytest.mark.parametrize(
+    ("there", "belongs"),
+    [("Index.md", "index.md"), ("10_Facts/a.md", "10_facts"), ("Raw/b.md", "raw"),
+     ("raw/Papers/c.md", "raw/papers")],
+)  # fmt: skip
+def test_what_differs_in_case_alone_is_named_and_gets_nothing_beside_it(
+    run: Run, home: Path, there: str, belongs: str
+) -> None:
+    file = home / "own" / there
+    file.parent.mkdir(parents=True)
+    file.write_text("mine")
+    if (home / "own" / belongs).exists():
+        pytest.skip("here names that differ in case alone are one")
+    before = tree(home)
+    ran = run("init", "--vault", "own", "--scaffold")
+    other = "/".join(there.split("/")[: len(belongs.split("/"))])
+    assert ran == Ran(
+        2,
+        "",
+        f"cortex: {home}/own/{other} is there, where {belongs} belongs; rename it, "
+        "or leave --scaffold out\n",
+    )
+    assert tree(home) == before
+
+
+def test_a_readme_and_a_template_in_another_case_stay_the_only_ones(run: Run, home: Path) -> None:
+    (home / "own" / "80_templates").mkdir(parents=True)
+    (home / "own" / "readme.md").write_text("mine")
+    (home / "own" / "80_templates" / "Fact-Note.md").write_text("mine")
+    assert run("init", "--vault", "own", "--scaffold").code == 0
+    written = {path.lower(): text for path, text in tree(home / "own").items()}
+    assert len(written) == len(tree(home / "own"))
+    assert written["readme.md"] == written["80_templates/fact-note.md"] == b"mine"
+
+
+def test_a_vault_with_a_linked_folder_or_one_that_cannot_be_read_is_not_empty(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vault = tmp_path / "vault"
+    assert scaffold.is_empty(vault)
+    (vault / "60_maps").mkdir(parents=True)
+    assert scaffold.is_empty(vault)
+    (vault / "10_facts").symlink_to(tmp_path)
+    assert not scaffold.is_empty(vault)
+    (vault / "10_facts").unlink()
+    look = os.scandir
+
+    def refuse(path: str) -> Any:
+        if os.path.basename(path) == "60_maps":
+            raise PermissionError(13, "Permission denied", path)
+        return look(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    assert not scaffold.is_empty(vault)
+
+
+def test_a_vault_that_cannot_be_made_says_so(run: Run, home: Path) -> None:
+    (home / "file").write_text("")
+    for option in ("--scaffold", "--sample"):
+        assert run("init", "--vault", "file", option) == Ran(
+            2, "", f"cortex: the vault {home}/file is not a folder; give the folder of your notes\n"
+        )
+        assert run("init", "--vault", "file/a/b", option) == Ran(
+            2,
+            "",
+            f"cortex: the vault {home}/file/a/b cannot be made, as {home}/file is no folder; "
+            "give the folder of your notes\n",
+        )
+
+
+def test_where_writing_is_not_allowed_the_place_is_named(
+    run: Run, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied", str(home / "new" / "00_inbox"))
+
+    monkeypatch.setattr(scaffold, "create_below", refuse)
+    assert run("init", "--vault", "new", "--scaffold") == Ran(
+        1,
+        "",
+        f"cortex: {home}/new/00_inbox cannot be written: Permission denied; "
+        "give yourself the right to write there, or give another folder\n",
+    )
+
+
 def test_a_note_that_appears_meanwhile_is_not_overwritten(tmp_path: Path) -> None:
     pieces = scaffold.missing(tmp_path, TODAY)
     (tmp_path / "index.md").write_text("mine")
@@ -227,6 +312,23 @@ def test_folders_that_another_config_has_searched_are_told(run: Run, home: Path)
     run("init", "--vault", "own")
     ran = run("init", "--scaffold")
     assert "the config has 00_inbox, 80_templates, raw searched too; " in ran.err
+
+
+def test_two_configs_in_one_folder_do_not_build_over_each_other(run: Run, home: Path) -> None:
+    for name in ("bees", "wasps"):
+        (home / name).mkdir()
+        (home / name / f"{name}.md").write_text(f"# All about {name}\n")
+    (home / "empty.yaml").write_text("")  # neither names a vault
+    (home / "other.yaml").write_text("services: [")
+    first = run("init", "--vault", "bees", "--config", "bees.yaml")
+    assert f"wrote the config: {home}/bees.yaml\n" in first.out
+    second = run("init", "--vault", "wasps", "--config", "wasps.yaml")
+    assert f"wrote the config, which builds into wasps-state: {home}/wasps.yaml\n" in second.out
+    for name in ("bees", "wasps"):
+        assert run("index", "--config", f"{name}.yaml").code == 0
+    for name in ("bees", "wasps"):
+        found = json.loads(run("search", "all about", "--config", f"{name}.yaml", "--json").out)
+        assert [hit["file"] for hit in found["results"]] == [f"{name}.md"]
 
 
 # Which vault
@@ -407,8 +509,16 @@ def test_a_no_leaves_nothing_where_there_was_nothing_and_an_empty_vault_empty(
 def test_ending_the_input_or_interrupting_leaves_nothing_half_done(
     at_terminal: Callable[..., tuple[int, str]], home: Path, key: str, code: int
 ) -> None:
-    ended, _ = at_terminal(answers=["~/mine\n", key])
+    ended, shown = at_terminal(answers=["~/mine\n", key])
     assert (ended, tree(home)) == (code, {})
+    assert shown.splitlines()[-1].endswith("; nothing was written")
+
+
+def test_an_answer_in_quotes_is_the_path_in_them(
+    at_terminal: Callable[..., tuple[int, str]], home: Path
+) -> None:
+    assert at_terminal(answers=["'~/my notes'\n", "y\n"])[0] == 0
+    assert (home / "my notes" / "SCHEMA.md").is_file()
 
 
 def test_on_a_terminal_nothing_is_asked_when_all_is_said(

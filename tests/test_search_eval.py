@@ -810,6 +810,12 @@ def test_drafts_are_the_same_each_time_and_overwrite_nothing(run, tmp_path):
     )
 
 
+def test_drafting_tells_a_program_where_the_cases_are(run, cortex):
+    code, out, _ = run("init", "--json")
+    document = {"schema_version": 1, "cases": 4, "file": str(cortex.cases_path)}
+    assert (code, json.loads(out)) == (0, document)
+
+
 def test_names_that_several_notes_have_and_dates_are_not_drafted(cortex_with):
     cortex = cortex_with(
         {

@@ -139,7 +139,7 @@ def test_archived_sessions_and_those_of_other_profiles_are_left_out(tmp_path: Pa
             session("gone", archived=1),
         ],
     )
-    found = found_in(path, profiles=("work",))
+    found = found_in(path, profiles=("work", ""))
     assert {s.id for s in found.sessions} == {"mine", "anyones"}
     skipped = session_report(found)["skipped"]
     assert skipped["sessions_of_other_profiles"] == 1
@@ -165,7 +165,7 @@ def test_the_oldest_tables_that_are_allowed_are_enough(tmp_path: Path):
         session_columns="",
         message_columns="",
     )
-    found = found_in(path, profiles=("work",))
+    found = found_in(path, profiles=("work", ""))
     assert texts(found) == {"a": ["hello"]}
     assert found.sessions[0].platform == "unknown"
 
@@ -254,7 +254,7 @@ def test_a_database_of_another_make_says_what_it_lacks(tmp_path: Path):
         connection.execute("CREATE TABLE sessions (id TEXT, started_at REAL)")
         connection.execute("CREATE TABLE messages (id INTEGER, session_id TEXT, role TEXT)")
     (error,) = session_report(found_in(tmp_path / "state.db"))["errors"]
-    assert "no messages.content, timestamp" in error
+    assert "messages has no content, timestamp" in error
 
 
 def test_each_form_of_a_file_is_read(tmp_path: Path):
@@ -361,8 +361,10 @@ def test_times_are_those_of_the_zone(tmp_path: Path):
     found = found_in(path, timezone="Europe/Berlin")
     assert session_rows(found)[0]["started_at"] == "2026-03-10T12:00:00+01:00"
     assert session_report(found)["timezone"] == "Europe/Berlin"
-    with pytest.raises(UsageError, match="there is no time zone 'Mars/Base'"):
+    with pytest.raises(UsageError, match="there is no time zone 'Mars/Base'; give one such as"):
         found_in(path, timezone="Mars/Base")
+    with pytest.raises(UsageError, match="'europe/berlim'; give Europe/Berlin, or none"):
+        found_in(path, timezone="europe/berlim")
 
 
 @pytest.fixture
@@ -393,6 +395,50 @@ def test_each_profile_reads_the_database_of_its_own_home(home, capsys, monkeypat
     assert [row["session_id"] for row in report["sessions"]] == ["work"]
     assert report["schema_version"] == 1
     assert report["state_db_path"] == str(home / "profiles" / "work" / "state.db")
+
+
+def test_a_profile_that_is_shown_the_default_ones_database_takes_its_own_alone(
+    home, capsys, monkeypatch
+):
+    """The host writes no profile name into sessions of the default profile."""
+    now = dt.datetime.now().timestamp()
+    names = {"of the default": None, "of work": "work", "of another": "play"}
+    database(
+        home / "state.db",
+        [
+            {"id": name, "started_at": now, "source": "cli", "profile_name": profile}
+            for name, profile in names.items()
+        ],
+    )
+    assert [row["session_id"] for row in printed(capsys)["sessions"]] == ["of the default"]
+    monkeypatch.setenv("HERMES_HOME", str(home / "profiles" / "work"))
+    report = printed(capsys, "--state-db-path", str(home / "state.db"))
+    assert [row["session_id"] for row in report["sessions"]] == ["of work"]
+    assert report["skipped"]["sessions_of_other_profiles"] == 2
+
+
+def test_what_was_left_out_is_told_in_words(home, capsys):
+    now = dt.datetime.now().timestamp()
+    database(
+        home / "state.db",
+        [{"id": "a", "started_at": now, "source": "cli"}],
+        [
+            {"session_id": "a", "role": role, "content": text, "timestamp": time}
+            for role, text, time in (
+                ("tool", "x", now),
+                ("user", "", now),
+                ("user", "", now),
+                ("user", "old", now - 99 * HOUR),
+            )
+        ],
+    )
+    assert main(["session-sources"]) == 0
+    told = [line for line in capsys.readouterr().out.splitlines() if "left out" in line]
+    assert told == [
+        "left out:  1 message of tools",
+        "left out:  2 messages without text",
+        "left out:  1 message from before that time",
+    ]
 
 
 def test_the_document_is_whole_when_there_is_nothing(home, capsys):

@@ -14,7 +14,7 @@ from cortex.checks.frontmatter import issues_in
 from cortex.checks.issue import Issue
 from cortex.cli import main
 from cortex.desk import Desk
-from cortex.errors import UsageError
+from cortex.errors import CortexError, UsageError
 
 PROPERTIES = """\
 type: fact
@@ -270,7 +270,7 @@ def test_a_note_without_properties_is_shown_all_that_it_needs(text):
     ((code, _, line, remedy),) = told(text, "20_decisions/a.md")
     assert (code, line) == ("missing_frontmatter", 1)
     assert remedy is not None
-    lines = remedy.removeprefix("begin the note with these lines: ").split(" / ")
+    lines = remedy.removeprefix("begin the note with these lines:\n").split("\n")
     assert lines[1] == "type: decision"
     assert issues_in("note.md", "\n".join([*lines, ""])) == []
 
@@ -378,6 +378,14 @@ def test_a_note_that_the_system_refuses_is_an_entry(desk_over, monkeypatch):
     assert [issue.code for issue in first.issues] == ["read_error"]
     assert "Permission denied" in first.issues[0].message
     assert second.issues == ()
+
+
+def test_a_vault_that_may_not_be_read_is_no_empty_one(desk_over, monkeypatch):
+    desk = desk_over({"a.md": GOOD})
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    for check in (desk.validate_frontmatter, desk.wiki_health):
+        with pytest.raises(CortexError, match="cannot be read; give yourself the right"):
+            check()
 
 
 def test_what_is_not_indexed_is_checked_when_it_is_named_alone(desk_over):
@@ -549,6 +557,21 @@ def test_the_text_has_a_line_for_each_issue_its_remedy_and_counts_at_the_end(ran
         "  normalization_warning  1  created 1\n"
     )
     assert (code, err) == (1, "")
+
+
+def test_a_block_to_copy_is_printed_as_lines_and_once(ran):
+    _, out, _ = ran({"a.md": "Text.\n", "b.md": "Text.\n"})
+    lines = out.splitlines()
+    assert lines[1:4] == [
+        "    begin the note with these lines:",
+        "        ---",
+        "        type: note",
+    ]
+    assert lines[10] == "        ---"
+    assert lines[11:13] == [
+        "b.md:1: error missing_frontmatter the note has no properties at its top",
+        "    begin it with the same lines as above",
+    ]
 
 
 def test_a_vault_of_another_schema_gets_a_short_list_and_all_counts(ran):

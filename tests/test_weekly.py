@@ -62,6 +62,23 @@ def test_it_finds_what_wants_a_hand_and_writes_nothing(cortex_with: Maker, tmp_p
     assert hub["note_neighbor_count"] == 6
 
 
+def test_it_says_when_it_is_about_notes_as_they_were(cortex_with: Maker, tmp_path: Path) -> None:
+    cortex = cortex_with(NOTES)
+    desk = Desk(cortex, now=NOW)
+    assert desk.weekly().warnings == []
+    (tmp_path / "vault/hub.md").write_text("Now without links.\n")
+    (tmp_path / "vault/more.md").write_text("x\n")
+    behind = (
+        "2 notes changed since the index was built (1 added, 1 changed); "
+        "run: cortex lifecycle maintenance"
+    )
+    report = Desk(Cortex.open(cortex.config), now=NOW).weekly()
+    assert report.warnings == [behind]
+    assert as_markdown(report).startswith(f"# Weekly review (report)\n\n> {behind}\n\n## Summary")
+    cortex.index()
+    assert desk.weekly().warnings == ["the graph lags behind the index; run: cortex graph build"]
+
+
 def test_its_bounds_are_those_of_the_config_or_of_the_call(cortex_with: Maker) -> None:
     settings = "cron: {weekly_review: {stale_min_importance: 1, consolidation_min_degree: 7}}"
     desk = Desk(cortex_with(NOTES, settings, today="2026-03-01"), now=NOW)
@@ -132,4 +149,5 @@ def test_the_document_has_every_list_also_when_empty(
         "consolidation_proposals",
         "orphan_nodes",
         "contradiction_clusters",
+        "warnings",
     }

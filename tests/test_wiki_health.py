@@ -100,6 +100,21 @@ def test_each_root_file_and_folder_that_is_missing_is_an_error_with_its_remedy(d
     ]
 
 
+def test_what_init_would_not_make_is_told_with_what_does(desk_over, tmp_path):
+    desk = desk_over({})
+    vault = tmp_path / "vault"
+    (vault / "log.md").rename(vault / "LOG.md")
+    (vault / "raw" / "papers").rmdir()
+    (vault / "raw").rename(vault / "sources")
+    (vault / "raw").symlink_to("sources")
+    if (vault / "log.md").exists():
+        pytest.skip("here names that differ in case alone are one")
+    assert [issue.message for issue in desk.wiki_health().issues] == [
+        f"the folder raw/papers is missing; make it in {vault}/sources",
+        "the root file log.md is missing; rename LOG.md",
+    ]
+
+
 def test_an_empty_vault_lacks_fifteen_things(desk_over, tmp_path):
     import shutil
 
@@ -297,6 +312,37 @@ def test_the_text_has_the_code_and_the_remedy_of_each_issue(ran, tmp_path):
     (tmp_path / "vault/raw/a.md").unlink()
     (tmp_path / "vault/raw/b\x1b[31m.md").unlink()
     assert ran({})[1] == f"the vault keeps the contract: {tmp_path / 'vault'}\n"
+
+
+def test_a_vault_of_another_order_is_told_that_it_need_not_keep_the_contract(
+    desk_over, tmp_path, capsys
+):
+    config = str(desk_over({}).config.path)
+    for name in ROOT_FILES:
+        assert "need not keep it" not in capsys.readouterr().err
+        (tmp_path / "vault" / name).unlink()
+        assert main(["wiki-health", "--config", config]) == 1
+    assert capsys.readouterr().err == (
+        "cortex: the contract is for vaults that cortex init --scaffold laid out; "
+        "one with an order of its own need not keep it\n"
+    )
+
+
+def test_the_commands_it_names_are_for_the_config_that_was_asked_of(desk_over, tmp_path, capsys):
+    config = str(desk_over({}, settings="").config.path)
+    (tmp_path / "vault" / "log.md").unlink()
+    assert main(["wiki-health", "--config", config]) == 1
+    told = [line for line in capsys.readouterr().out.splitlines() if "run: " in line]
+    assert len(told) == 4
+    assert {line.rpartition("run: ")[2] for line in told} == {
+        f"cortex index --config {config}",
+        f"cortex init --scaffold --config {config}",
+    }
+    (tmp_path / "state" / "config.yaml").write_text(
+        f"vault: {{path: '{tmp_path / 'vault'}'{CURATED}}}\n"
+    )
+    assert main(["init", "--scaffold", "--config", config]) == 0
+    assert main(["wiki-health", "--config", config]) == 0
 
 
 def test_the_document_is_the_same_each_time_and_sorted(ran):

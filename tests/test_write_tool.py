@@ -157,6 +157,19 @@ def test_a_preview_writes_nothing_and_its_confirm_writes_that_very_note(ask: Ask
     assert last[3].endswith(f' note mode=agent status=ok written=1 paths=["{done["note"]}"]')
 
 
+def test_of_a_note_that_is_not_searched_no_index_is_promised(
+    cortex_with: CortexMaker, tmp_path: Path
+) -> None:
+    settings = f"vault: {{path: '{tmp_path}/vault', exclude_folders: [00_inbox]}}\n{WRITING}"
+    ask = Asked(cortex_with(NOTES, settings, build=False), tmp_path / "home")
+    note = {**NOTE, "type": "note"}
+    done = ask("vault_write_note", {**note, "confirm": ask("vault_write_note", note)["confirm"]})
+    assert (done["note"], done["searched"]) == ("00_inbox/Slate instead of tiles.md", False)
+    assert done["next"] == (
+        "tell the user its path: the settings leave that folder out of searches"
+    )
+
+
 def test_what_was_not_previewed_is_not_written(ask: Asked) -> None:
     confirm = ask("vault_write_note", NOTE)["confirm"]
     before = files(vault_of(ask))

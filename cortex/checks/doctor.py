@@ -18,6 +18,7 @@ from ..types import Json
 Level = Literal["ok", "info", "warning", "problem"]
 LEVELS: tuple[Level, ...] = ("problem", "warning", "info", "ok")  # worst first
 SHOWN = 5  # names that a finding lists; the rest is counted
+REPORT = "please report it"  # of what is a bug
 FIX = "cortex doctor --fix"  # the command of what no other one mends
 REFILL = "refill Chroma"  # of the vectors that are there
 BUILDERS = ("cortex index", "cortex embed", "cortex graph build")
@@ -101,19 +102,29 @@ def examined(check: Check) -> list[Finding]:
     except CortexError as error:
         found.append(told("problem", str(error)))
     except OSError as error:
-        path = f"{os.fsdecode(error.filename)}: " if error.filename is not None else ""
-        why = f"{path}{error.strerror or error}"
-        found.append(Finding("problem", f"could not be looked at: {why}", "mend that first"))
+        what = f"could not be looked at: {why(error)}"
+        found.append(Finding("problem", what, "mend that first"))
     except ImportError as error:
-        what = f"could not be looked at, as {error.name or 'a package'} cannot be loaded"
+        what = f"could not be looked at, as {why(error)}"
         found.append(Finding("problem", what, command="cortex install"))
     except Exception as error:
-        what = f"the check itself failed ({type(error).__name__}: {error})"
-        found.append(Finding("problem", what, "please report it"))
+        found.append(Finding("problem", f"the check itself failed ({why(error)})", REPORT))
     if not found:
         found = [ok("nothing is wrong")]
     found = [replace(finding, group=check.group, check=check.name) for finding in found]
     return sorted(found, key=lambda finding: LEVELS.index(finding.level))
+
+
+def why(error: Exception) -> str:
+    """What an error says, in words; a bug with the name of its kind in front."""
+    if isinstance(error, CortexError):
+        return str(error)
+    if isinstance(error, OSError):
+        path = f"{os.fsdecode(error.filename)}: " if error.filename is not None else ""
+        return f"{path}{error.strerror or error}"
+    if isinstance(error, ImportError):
+        return f"{error.name or 'a package'} cannot be loaded"
+    return f"{type(error).__name__}: {error}"
 
 
 def distinct(findings: Iterable[Finding]) -> list[Finding]:

@@ -22,6 +22,7 @@ from . import status
 from .doctor import BUILDERS, FIX, Finding, Found, listed, ok, plural, problems, told
 
 LEAST_FREE = 100_000_000  # bytes, under which the next build may not end
+_FILES, _FOLDERS = ("writer.lock",), ("generations", "lifecycle", "vectors")
 _MODES = stat.S_IROTH | stat.S_IXOTH
 _ROUNDING = 1e-3  # how far the length of a stored unit vector may be from 1
 
@@ -38,14 +39,14 @@ def free_bytes(folder: Path) -> int:
 def state_folder(state: State, vault: Path | None, free: Free = free_bytes) -> Found:
     root = state.root
     if not root.is_dir():
-        what = "is not a folder" if os.path.lexists(root) else "is not there yet"
-        level = "problem" if os.path.lexists(root) else "info"
-        yield (
-            told("problem", f"the state folder {root} {what}; move that away")
-            if (level == "problem")
-            else Finding("info", f"the state folder {root} {what}")
-        )
+        if os.path.lexists(root):
+            yield Finding("problem", f"the state folder {root} is not a folder", "move that away")
+        else:
+            yield Finding("info", f"the state folder {root} is not there yet")
         return
+    for path in _misplaced(root):
+        kind = "file" if path.name in _FILES else "folder"
+        yield Finding("problem", f"{path} must be a {kind}, and is none", "move it away")
     if not os.access(root, os.W_OK | os.X_OK):
         yield Finding("problem", f"{root} cannot be written to", "make it writable")
     used = _size(root)
@@ -65,6 +66,13 @@ def state_folder(state: State, vault: Path | None, free: Free = free_bytes) -> F
         )
     if os.name != "nt" and vault is not None and vault.is_dir():
         yield from _privacy(root, vault)
+
+
+def _misplaced(root: Path) -> list[Path]:
+    """What stands in the way of every build: no build replaces it, as Cortex did not make it."""
+    files, folders = ([root / name for name in names] for names in (_FILES, _FOLDERS))
+    found = [path for path in files if os.path.lexists(path) and not path.is_file()]
+    return found + [path for path in folders if os.path.lexists(path) and not path.is_dir()]
 
 
 def _privacy(root: Path, vault: Path) -> Found:
@@ -275,6 +283,8 @@ def vectors(state: State, config: Config, model: str, *, quick: bool) -> Found:
     texts = list(status.vector_problems(state, config, model, index_stamp, stamp, {}))
     yield from problems(texts)
     if stamp is None:
+        if index_stamp is None:
+            yield Finding("info", "nothing has been embedded yet")
         return
     values = stamp.values
     yield ok(f"{plural(values['entries'], 'vector')} of {values['model']}")
@@ -368,7 +378,10 @@ def _graph_faults(stamp: Stamp) -> Iterator[str]:
 
 def links(state: State) -> Found:
     """Links of the notes that lead nowhere: for whoever writes them, no fault of the graph."""
-    stamp = state.stamp("graph")
+    try:
+        stamp = status.whole(state, "graph")
+    except Damaged:
+        return  # told by its own check
     if stamp is None:
         return
     path = stamp.file("graph_broken.jsonl")

@@ -17,9 +17,11 @@ from pathlib import Path
 
 from ..config import Config
 from ..embedder import chroma
+from ..embedder.cache_files import whole_rows
 from ..errors import Damaged
 from ..files import read_json, read_lines
 from ..state import Stamp, State
+from . import status
 from .doctor import FIX, REFILL, Finding, Found, listed, ok, plural
 
 MOST_COPIED = 2_000_000_000  # bytes of a store
@@ -57,23 +59,14 @@ class Held:
 
 
 def store(state: State, config: Config, env: Mapping[str, str], *, quick: bool) -> Found:
-    try:
-        stamp = state.stamp("vectors")
-    except Damaged:
-        return  # told by its own check
     path, name = config.index.chroma_path, config.index.collection
-    if stamp is None:
-        yield Finding("info", "nothing has been embedded yet")
+    try:
+        stamp = status.whole(state, "vectors")
+        count = None if stamp is None else chroma.count(path)
+    except Damaged:
         return
-    count = chroma.count(path)
-    if count is None:
-        yield Finding(
-            "problem",
-            f"{path} is missing or damaged",
-            command="cortex embed",
-            fix="cortex embed",
-        )
-        return
+    if stamp is None or count is None:
+        return  # told, as all that is damaged, by the check of the vectors
     faults = _database_faults(path) or _faults(state, stamp, config, read(path, name))
     for fault in faults:
         yield Finding("problem", fault, command=FIX, fix=REFILL)
@@ -83,7 +76,9 @@ def store(state: State, config: Config, env: Mapping[str, str], *, quick: bool) 
     if others := read(path, name).others:
         what = f"collections of others lie in {path}, which Cortex leaves alone: {listed(others)}"
         yield Finding("info", what)
-    if not quick and stamp.values["entries"]:
+    cache = state.root / stamp.values["cache"]
+    is_whole = whole_rows(cache, stamp.values["dimensions"]) >= stamp.values["rows"]
+    if not quick and stamp.values["entries"] and is_whole:
         yield from _opened(state, path, name, env)
 
 

@@ -40,8 +40,14 @@ def embedding(state: State, rules: FolderRules, open_embedder: Callable[[], Embe
     """Does it embed, is it the model of the vectors, and does it give those vectors again?"""
     import numpy as np
 
+    from ..embedder.models import SentenceTransformerEmbedder
+
     embedder = open_embedder()
     try:
+        if isinstance(embedder, SentenceTransformerEmbedder) and not embedder.is_here:
+            what = f"the model {embedder.name} is not on this machine yet"
+            yield Finding("problem", what, command="cortex embed")
+            return
         vector = embedder.embed_query(TEXT)
         identity = embedder.identity
     except Unavailable as error:

@@ -9,10 +9,11 @@ import stat
 import unicodedata
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from ..config import Config
-from ..errors import Damaged
+from ..errors import ConfigError, Damaged
 from ..files import read_lines
 from ..redaction import find as find_secrets
 from ..state import State
@@ -28,6 +29,18 @@ _HOW_READ = {
     "not_utf8": "are not UTF-8",
     "duplicate_key": "have a property twice",
 }
+
+
+def config_faults(path: Path, error: ConfigError) -> Found:
+    """Each thing that is wrong in a config that cannot be used."""
+    for fault in error.faults:
+        yield Finding("problem", fault, f"mend it in {path}")
+    if not error.faults:
+        finding = told("problem", str(error))
+        is_told = finding.command or finding.remedy
+        yield finding if is_told else replace(finding, remedy="mend the file")
+    if path.is_file():
+        yield Finding("info", "without it nothing of the vault can be looked at")
 
 
 def config_file(config: Config, env: Mapping[str, str]) -> Found:
@@ -88,13 +101,13 @@ def vault(config: Config, rules: FolderRules) -> Found:
         )
     found = scan(folder, rules, follow_outside=config.vault.allow_symlinks_outside)
     yield ok(f"{folder}: {plural(len(found.notes), 'note')}")
-    yield from _rule_findings(rules, found)
+    yield from _rule_findings(folder, rules, found)
     yield from _scan_findings(found)
     yield from _name_findings(found)
     yield from _unreadable(found)
 
 
-def _rule_findings(rules: FolderRules, found: Scan) -> Found:
+def _rule_findings(vault: Path, rules: FolderRules, found: Scan) -> Found:
     every = [note.path for note in found.notes]
     left_out = [path for path in found.others if path[-3:].lower() == ".md"]
     if not every:
@@ -106,11 +119,24 @@ def _rule_findings(rules: FolderRules, found: Scan) -> Found:
         return
     for entry in rules.include:
         alone = FolderRules(include=(entry,))
-        if not any(map(alone.takes, (*every, *left_out))):
+        if not any(map(alone.takes, (*every, *left_out))) and not _is_folder(vault, entry):
             what = f"vault.include_folders: {entry} takes no note"
             yield Finding("warning", what, "see how the folder is written, capitals too")
     if left_out:
         yield Finding("info", f"{plural(len(left_out), 'note')} left out by the settings")
+
+
+def _is_folder(vault: Path, entry: str) -> bool:
+    """Whether an entry of vault.include_folders names a folder, letter by letter: it may be empty.
+
+    A file system that makes nothing of capitals would find `People` by the name `people`.
+    """
+    place = vault
+    for part in Path(entry.strip().strip("/")).parts:
+        if part not in (os.listdir(place) if os.access(place, os.R_OK) else ()):
+            return False
+        place /= part
+    return place.is_dir()
 
 
 def _scan_findings(found: Scan) -> Found:
@@ -186,7 +212,10 @@ def _unreadable(found: Scan) -> Found:
 
 def notes_as_read(state: State) -> Found:
     """What the index had to put up with: frontmatter that is no YAML, bytes that are no text."""
-    stamp = state.stamp("index")
+    try:
+        stamp = status.whole(state, "index")
+    except Damaged:
+        return  # told by its own check
     if stamp is None:
         return
     by_code: dict[str, dict[str, None]] = defaultdict(dict)

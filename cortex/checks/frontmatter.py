@@ -16,7 +16,7 @@ from ..vault.reading import nearest
 from ..vault.scan import FolderRules, is_note_name, scan
 from .frontmatter_block import read_block
 from .frontmatter_values import value_issues
-from .issue import Issue
+from .issue import Issue, refuse_unreadable
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +97,10 @@ def validate(
     paths: notes and folders, absolute or from the vault's root. A folder stands for the notes in
     it that `rules` take; one that they leave out as a whole, for all notes in it. A note may lie
     where `rules` do not go. What is not there or cannot be read is an entry with a `read_error`.
-    Raises UsageError for a path that leads out of the vault.
+    Raises UsageError for a path that leads out of the vault, CortexError if the vault itself may
+    not be read.
     """
+    refuse_unreadable(vault)
     chosen = _Chosen(vault, rules, follow_outside)
     asked = [os.fspath(path) for path in paths]
     if asked:

@@ -84,9 +84,9 @@ def _missing(path: str, text: str) -> Issue:
     if text.startswith("+++"):
         message = "the properties are TOML between lines of +++, which is not read"
         return _error("missing_frontmatter", message, 1, "write them as YAML between lines of ---")
-    wanted = " / ".join(["---", *(starter(name, path) for name in REQUIRED), "domain: …", "---"])
-    block = f"begin the note with these lines: {wanted}"
-    return _error("missing_frontmatter", "the note has no properties at its top", 1, block)
+    wanted = ["---", *(starter(name, path) for name in REQUIRED), "domain: …", "---"]
+    remedy = "\n".join(["begin the note with these lines:", *wanted])
+    return _error("missing_frontmatter", "the note has no properties at its top", 1, remedy)
 
 
 def _not_a_header(path: str, text: str, header: Header) -> Issue:

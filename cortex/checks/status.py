@@ -317,8 +317,11 @@ def vector_problems(
     try:
         if whole_rows(cache, vectors.values["dimensions"]) < vectors.values["rows"]:
             yield f"{cache} has lost vectors; run: cortex embed"
-        if chroma.count(config.index.chroma_path) is None:
-            yield f"{config.index.chroma_path} is missing or damaged; run: cortex embed"
+        store = config.index.chroma_path
+        if chroma.is_foreign(store):
+            yield f"{store} is no Chroma store; name another folder in index.chroma_path"
+        elif chroma.count(store) is None:
+            yield f"{store} is missing or damaged; run: cortex embed"
     except OSError as error:
         yield f"{error.filename} cannot be read ({error.strerror}); mend that first"
 

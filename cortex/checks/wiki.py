@@ -13,14 +13,17 @@ from typing import Literal
 from urllib.parse import urlsplit
 
 from ..config import Config
-from ..errors import CortexError, UsageError
-from ..text import Undecodable, brief, decode
+from ..errors import UsageError
+from ..text import Undecodable, brief, decode, one_line
 from ..types import Json
 from ..vault.frontmatter import split
 from ..vault.note_schema import FOLDER_TYPES, NOT_CURATED, RAW, RAW_FOLDERS, ROOT_FILES
+from ..vault.reading import spelt_there
 from ..vault.scan import FolderRules, FoundNote, is_note_name, scan
+from .issue import refuse_unreadable
 
 _MAKE = "run: cortex init --scaffold"
+_IS_MISSING = "is missing"
 _ABOUT_SOURCES = "raw/README.md"  # says what the folder is for, and is no source
 _ISO_DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _SHA256 = re.compile(r"[0-9a-fA-F]{64}")
@@ -97,8 +100,7 @@ def _vault_issues(vault: Path, config: Path) -> list[WikiIssue]:
     if not vault.is_dir():
         message = f"the vault is not a folder; set vault.path in {config}"
         return [WikiIssue("error", "vault_not_directory", str(vault), message)]
-    if not os.access(vault, os.R_OK | os.X_OK):
-        raise CortexError(f"the vault {vault} cannot be read; give yourself the right to read it")
+    refuse_unreadable(vault)
     return []
 
 
@@ -114,13 +116,23 @@ def _layout_issues(vault: Path, follow_outside: bool) -> Iterator[WikiIssue]:
             return None if is_inside or follow_outside else "is a link that leads out of the vault"
         if file.is_symlink() and not file.exists():
             return "is a link that leads nowhere"
-        return "is something else" if os.path.lexists(file) else "is missing"
+        return "is something else" if os.path.lexists(file) else _IS_MISSING
+
+    def remedy(path: str, why: str) -> str:
+        if why != _IS_MISSING:
+            return f"move it away and {_MAKE}"
+        file = vault / path
+        above, other = file.parent, spelt_there(file.parent, file.name)
+        if other is not None:
+            return f"rename {one_line(os.path.relpath(above / other, vault))}"
+        if above != vault and above.is_symlink():  # init makes nothing through a link
+            return f"make it in {one_line(os.path.realpath(above))}"
+        return _MAKE
 
     for name in ROOT_FILES:
         if why := why_not(name, (vault / name).is_file()):
             why = "is a folder, not a file" if (vault / name).is_dir() else why
-            remedy = _MAKE if why == "is missing" else f"move it away and {_MAKE}"
-            message = f"the root file {name} {why}; {remedy}"
+            message = f"the root file {name} {why}; {remedy(name, why)}"
             yield WikiIssue("error", "missing_root_file", name, message)
     for code, folders in (
         ("missing_raw_folder", RAW_FOLDERS),
@@ -129,8 +141,8 @@ def _layout_issues(vault: Path, follow_outside: bool) -> Iterator[WikiIssue]:
         for folder in folders:
             if why := why_not(folder, (vault / folder).is_dir()):
                 why = "is a file, not a folder" if (vault / folder).is_file() else why
-                remedy = _MAKE if why == "is missing" else f"move it away and {_MAKE}"
-                yield WikiIssue("error", code, folder, f"the folder {folder} {why}; {remedy}")
+                message = f"the folder {folder} {why}; {remedy(folder, why)}"
+                yield WikiIssue("error", code, folder, message)
 
 
 def _drift(vault: Path, rules: FolderRules, config: Config) -> Iterator[WikiIssue]:

@@ -21,7 +21,7 @@ from .output import program, run_as, say
 
 # A command is the module of its name, imported when it is chosen: configure(parser), run(args).
 COMMANDS = {
-    "init": "write a config for a vault, and a sample vault on request",
+    "init": "begin: a config for the notes you have, or a new vault",
     "index": "read the vault into chunks and the keyword index",
     "embed": "give new and changed chunks their vectors",
     "model": "fetch, list or verify the weights of the embedding model",
@@ -267,6 +267,16 @@ class Parser(argparse.ArgumentParser):
             raise UsageError(f"{what} has no {typed}; {hint}")
         raise UsageError(f"{message}; see: {self.prog} --help")
 
+    def asked(self, argv: Sequence[str]) -> Parser:
+        """The parser of the subcommand that `argv` names; this one where it has none."""
+        for action in self._actions:
+            if isinstance(action, argparse._SubParsersAction):
+                named = next((word for word in argv if word in action.choices), None)
+                if named is not None:
+                    inner: Parser = action.choices[named]
+                    return inner.asked(argv[argv.index(named) + 1 :])
+        return self
+
     def near(self, option: str) -> str | None:
         """The option that was meant, if one is written nearly like it."""
         names = [name for name in self._option_string_actions if name.startswith("--")]
@@ -296,16 +306,17 @@ def _parse(name: str, argv: list[str]) -> argparse.Namespace:
         is_excluding = takes_query and _EXCLUSION.match(extra) is not None
         if is_excluding and (":" in extra or not parser.near(extra)):
             continue
+        asked = parser.asked(argv)
         if extra.startswith("-") and extra != "-":
             option = extra.partition("=")[0]
-            hint = f"see: {parser.prog} --help"
-            if near := parser.near(option):
+            hint = f"see: {asked.prog} --help"
+            if near := asked.near(option):
                 hint = f"did you mean {near}?"
             elif takes_query:
                 hint = "put words of the question that begin with a dash behind --"
-            raise UsageError(f"{parser.prog} has no option {option}; {hint}")
+            raise UsageError(f"{asked.prog} has no option {option}; {hint}")
         if not takes_query:
-            raise UsageError(f"{extra!r} is one argument too many; see: {parser.prog} --help")
+            raise UsageError(f"{extra!r} is one argument too many; see: {asked.prog} --help")
     if takes_query:
         args.query = [*args.query, *rest, *tail]
     return args
@@ -327,6 +338,8 @@ def _close_stdout() -> None:
 def _told(error: OSError) -> str:
     """What the system refused, on which path, and what to do about it."""
     path = error.filename2 or error.filename
+    if isinstance(path, str) and os.path.basename(path).startswith(".new-"):
+        path = os.path.dirname(path)  # where a file was to be made, rather than its passing name
     place = f"{os.fsdecode(path)}: " if isinstance(path, (str, bytes, os.PathLike)) else ""
     reason = error.strerror or str(error)
     if error.errno in (errno.ENOSPC, errno.EDQUOT):

@@ -164,6 +164,12 @@ def _status(desk: Desk, args: argparse.Namespace) -> int:
         print_json(report.as_json())
     else:
         print("\n".join(_told(report)))
+        if all(job.state == "off" for job in report.jobs):
+            from ..ops.cron_jobs import setting_of
+
+            settings = " or ".join(setting_of(job.kind, "enabled") for job in report.jobs)
+            told = f"to turn one on, set {settings} to true in {desk.config.path}"
+            print(visible(hint(f"{told}, then run: cortex cron install")))
     is_any = any(job.found is not None for job in report.jobs)
     return 0 if is_any and all(job.is_sound for job in report.jobs) else 1
 
@@ -215,7 +221,8 @@ def _faults(job: Standing) -> Iterator[str]:
         # The host's guard against a model that costs more than the one the job was made with.
         is_model = "drifted" in job.found.last_error
         again = f"; to take today's model, run: cortex cron install --job {job.kind}"
-        told = f"the last run of {job.name} failed: {job.found.last_error}"
+        flat = " ".join(job.found.last_error.split())
+        told = f"the last run of {job.name} failed: {flat}"
         yield told + (again if is_model else "")
 
 

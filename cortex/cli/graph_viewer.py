@@ -72,13 +72,14 @@ def run(args: argparse.Namespace) -> int:
                 "notes": viewer.notes,
                 "nodes": viewer.nodes,
                 "links": viewer.links,
+                "broken": viewer.broken,
             }
         )
     else:
         print(visible(str(viewer.path)))
         say(
             f"{counted(viewer.notes, 'note')}, {counted(viewer.links, 'link')}, "
-            f"{viewer.bytes / 1e6:.1f} MB"
+            f"{counted(viewer.broken, 'broken link')}, {viewer.bytes / 1e6:.1f} MB"
         )
     if args.open:
         import webbrowser

@@ -25,7 +25,7 @@ EXAMPLES = (
     ("init", "on a terminal: asks which folder, and whether to begin an empty one with notes"),
     ("init --vault ~/new --scaffold", "begin a vault: folders, templates and starter notes"),
     ("init --vault ~/try --sample", "a vault to try, with 38 notes in it"),
-    ("init -y --dry-run", "what would be done without questions, and do nothing"),
+    ("init -y --dry-run", "what -y would do; nothing is changed"),
     ("init --enable", "also turn Cortex on in Hermes"),
 )
 ABOUT = """\
@@ -73,7 +73,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "that is missing is made and scaffolded",
     )
     parser.add_argument(
-        "--dry-run", action="store_true", help="say what would be done, ask and do nothing"
+        "--dry-run",
+        action="store_true",
+        help="say what would be done; ask nothing and change nothing",
     )
     add_json(parser)
     for option in LEGACY:
@@ -91,6 +93,10 @@ def run(args: argparse.Namespace) -> int:
         print()
         say("no answer; nothing was written")
         return 1
+    except _Stopped:
+        print()
+        say("stopped; nothing was written")
+        return 130
     print_json(document)
     return code
 
@@ -139,7 +145,7 @@ def _run(args: argparse.Namespace) -> tuple[int, dict[str, Json]]:
         if os.path.lexists(config_path):
             say(about_wiki)
         raise
-    verbs = {"write": "wrote", "copy": "copied", "keep": "is there already:"}
+    verbs = {"write": "wrote", "copy": "copied", "keep": "kept"}
     if args.dry_run:
         verbs = {"write": "would write", "copy": "would copy", "keep": "would keep"}
     print(f"vault: {visible(str(vault.path))} (from {vault.source})")
@@ -208,9 +214,11 @@ def _wanted(args: argparse.Namespace, config_path: Path) -> tuple[ChosenVault | 
     or_default = args.yes or args.dry_run or asks
     vault = choose_vault(args.vault, config_path, os.environ, or_default=or_default)
     if asks and args.vault is None and not has_config:
-        answer = input(f"The folder of your notes [{visible(str(vault.path))}]: ")
-        if answer.strip():
-            vault = ChosenVault(typed_path(answer.strip(), os.environ), "your answer")
+        answer = _answer(f"The folder of your notes [{visible(str(vault.path))}]: ")
+        if len(answer) > 2 and answer[0] == answer[-1] and answer[0] in "'\"":
+            answer = answer[1:-1].strip()  # quoted as for a shell
+        if answer:
+            vault = ChosenVault(typed_path(answer, os.environ), "your answer")
     scaffold: bool | None = args.scaffold
     is_missing = not os.path.lexists(vault.path)
     if scaffold is not None or args.sample or has_config or not is_empty(vault.path):
@@ -224,9 +232,20 @@ def _wanted(args: argparse.Namespace, config_path: Path) -> tuple[ChosenVault | 
     return vault, scaffold
 
 
+class _Stopped(Exception):
+    """Ctrl-C at a question, when nothing is written yet."""
+
+
+def _answer(question: str) -> str:
+    try:
+        return input(question).strip()
+    except KeyboardInterrupt:
+        raise _Stopped from None
+
+
 def _agrees(question: str) -> bool:
     while True:
-        answer = input(f"{question} [Y/n] ").strip().casefold()
+        answer = _answer(f"{question} [Y/n] ").casefold()
         if answer in ("", "y", "yes"):
             return True
         if answer in ("n", "no"):

@@ -156,7 +156,7 @@ def offer(parts: Sequence[str], command: str) -> str:
 
 
 def _uninstall(args: argparse.Namespace, done: dict[str, Json]) -> int:
-    from ..commands import in_host
+    from ..commands import host_itself
     from ..errors import UsageError
     from ..home import default_home, hermes_home
     from ..ops import homes, host_config, install, plugin_folder
@@ -199,7 +199,7 @@ def _uninstall(args: argparse.Namespace, done: dict[str, Json]) -> int:
     if is_linked:
         print(visible(f"{'would take' if args.dry_run else 'took'} away the link: {place}"))
     elif plugin_folder.is_cloned(home):
-        hermes = in_host(home, default_home(os.environ)).removesuffix(" cortex")
+        hermes = host_itself(home, default_home(os.environ))
         print(visible(f"the plugin stays in {place}; to remove it: {hermes} plugins remove cortex"))
     elif os.path.lexists(place):
         print(visible(f"{place} is no link to this checkout and stays; remove it yourself"))

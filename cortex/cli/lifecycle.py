@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -133,12 +134,7 @@ def _print_nightly(report: NightlyReport) -> None:
         for line in told(report.session_sources):
             print(visible(f"  {line}"))
         print()
-    for run in report.finished:
-        print(f"run {run['run']}, which had been stopped, is finished: {run['outcome']}")
-        for row in run["promoted"]:
-            print(visible(f"  {row['source']} -> {row['file']}"))
-        for row in run["dropped"]:
-            print(visible(f"  left {row['file']}: {row['message']}"))
+    _print_finished(report.finished)
     rows = report.planned if report.dry_run else report.promoted
     done = "would be promoted" if report.dry_run else "promoted"
     left = len(report.candidates) - len(rows)
@@ -162,10 +158,8 @@ def _print_nightly(report: NightlyReport) -> None:
         print(visible(f"  left {row['file']}: {row['message']} [{row['reason']}]"))
     for row in report.not_superseded:
         print(visible(f"  {row['by']} supersedes {row['file']}, not marked: {row['message']}"))
-    if report.unreadable:
-        print(f"{counted(len(report.unreadable), 'note')} could not be read:")
-        for row in report.unreadable:
-            print(visible(f"  {row['file']}: {row['message']}"))
+    for row in report.unreadable:
+        print(visible(f"  could not be read: {row['file']}: {row['message']}"))
     for warning in report.warnings:
         say(warning)
     if report.error:
@@ -174,9 +168,22 @@ def _print_nightly(report: NightlyReport) -> None:
         print("nothing was written")
         if rows:
             print(hint("next: cortex lifecycle nightly --write"))
-    elif report.run is not None:
+        return
+    if report.promoted:
         print(hint(f"this was run {report.run}; to take it back, run: cortex lifecycle undo"))
+    if report.promoted or report.finished:
         print(hint("next: cortex lifecycle maintenance"))
+
+
+def _print_finished(runs: Iterable[dict[str, Json]]) -> None:
+    """The runs that had been stopped, and what came of them."""
+    ends = {"done": "finished", "undone": "undone", "partly_undone": "undone in part"}
+    for run in runs:
+        print(f"run {run['run']} had been stopped and is now {ends[run['outcome']]}")
+        for row in run["promoted"]:
+            print(visible(f"  {row['source']} -> {row['file']}"))
+        for row in run["dropped"]:
+            print(visible(f"  left {row['file']}: {row['message']}"))
 
 
 def _undo(args: argparse.Namespace) -> int:
@@ -192,6 +199,7 @@ def _undo(args: argparse.Namespace) -> int:
 
 def _print_undo(report: UndoReport) -> None:
     would = "would be " if report.dry_run else ""
+    _print_finished(report.finished)
     told = {"undone": f"{would}undone", "partly_undone": f"{would}undone in part"}
     print(f"run {report.run} {'is ' if not report.dry_run else ''}{told[report.outcome]}")
     for path in report.restored:
@@ -202,6 +210,8 @@ def _print_undo(report: UndoReport) -> None:
         print(visible(f"  left as it is: {row['file']} ({row['message']})"))
     for warning in report.warnings:
         say(warning)
+    if report.kept and not report.dry_run:
+        print(hint(f"to try again what was left, run: cortex lifecycle undo {report.run}"))
 
 
 def _history(args: argparse.Namespace) -> int:
@@ -215,7 +225,7 @@ def _history(args: argparse.Namespace) -> int:
     if not runs:
         print("no promotion was ever run")
         return 0
-    rows = [["run", "started", "promoted", "status"], *map(_history_cells, shown)]
+    rows = [["run", "started", "promoted", "left alone", "status"], *map(_history_cells, shown)]
     print(table(rows))
     if len(shown) < len(runs):
         print(f"and {len(runs) - len(shown):,} more")
@@ -225,4 +235,5 @@ def _history(args: argparse.Namespace) -> int:
 def _history_cells(run: dict[str, Json]) -> list[str]:
     status = {"begun": "stopped", "undoing": "undoing stopped", "partly_undone": "undone in part"}
     named = status.get(run["status"], run["status"])
-    return [str(run["run"]), run["started"], str(len(run["promoted"])), named]
+    promoted, left = str(len(run["promoted"])), str(len(run["dropped"]))
+    return [str(run["run"]), run["started"], promoted, left, named]

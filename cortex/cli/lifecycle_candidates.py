@@ -7,7 +7,7 @@ from typing import Any
 
 from .options import add_json, at_least, comma_separated
 from .output import counted, hint, print_json, visible
-from .session_sources import add_session_options, asked_sessions, told
+from .session_sources import add_session_options, asked_sessions, left_out, told
 
 EXAMPLES = (
     ("lifecycle candidates", "what the sessions since yesterday would give; writes nothing"),
@@ -81,8 +81,11 @@ def run(args: argparse.Namespace) -> int:
         print(f"\n{counted(report.left, 'draft')} over the limit, for the next run")
     if report.skipped:
         print()
-    for reason, count in sorted(report.skipped.items()):
-        print(f"left out: {count:,} {reason.replace('_', ' ')}")
+    for line in left_out(dict(sorted(report.skipped.items()))):
+        print(f"left out: {line}")
     if report.is_dry and report.candidates:
         print(hint("next: cortex lifecycle candidates --write"))
+    elif report.candidates:
+        take = hint("cortex lifecycle nightly --write")
+        print(f"next: read them; set promote: true in what is right, then run: {take}")
     return 0

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from .options import add_json, at_least, number
-from .output import counted, print_json, say, visible
+from .output import counted, hint, print_json, say, visible
 from .progress import progress_for
 
 EXAMPLES = (
@@ -30,7 +30,7 @@ _WEEKLY = """\
 Reviews the vault by its link graph: notes that stand twice, notes of high importance that nobody
 has verified for long, links that lead nowhere, notes that others could be drawn together around,
 notes without links, and contradictions. Prints Markdown with at most 20 rows a section; --json has
-all.
+all. When notes changed since the graph was built, it says so first.
 
 It never writes: not a note, and nothing in the state folder. Build the graph first: cortex
 lifecycle maintenance.
@@ -124,5 +124,6 @@ def run_weekly(args: argparse.Namespace) -> int:
     if args.json:
         print_json(asdict(report))
     else:
-        print(visible(as_markdown(report), keep="\n"))
+        told = replace(report, warnings=[hint(warning) for warning in report.warnings])
+        print(visible(as_markdown(told), keep="\n"))
     return 0

@@ -29,8 +29,8 @@ Write a new note: out of a template, with checked properties, in the folder of i
 
 The template is the vault's own, <type>-note.md or the like in 80_templates, in the folder that
 Obsidian uses for templates, or in one called Templates; else the one that Cortex ships. {{title}},
-{{date}}, {{time}} and {{date:YYYY-MM-DD}} in it are filled in. Properties that every note needs are
-added where they lack.
+{{date}}, {{time}} and e.g. {{date:DD.MM.YYYY}} in it are filled in. Properties that every note
+needs are added where they lack.
 
 Facts go to 10_facts, decisions to 20_decisions, projects to 30_projects, runbooks to 40_runbooks,
 people to 50_people, maps to 60_maps, notes to 00_inbox; in a vault with none of these to its root.
@@ -125,7 +125,7 @@ def run(args: argparse.Namespace) -> int:
         remedy = f"; {issue.suggestion}" if issue.suggestion else ""
         say(f"{where}{issue.message}{remedy}")
     for line, kind in note.secrets:
-        say(f"line {line}: this looks like a secret ({kind}); it belongs into a password store")
+        say(f"line {line}: this looks like a secret ({kind}); it belongs in a password store")
     if not is_searched:
         say("the settings leave that folder out, so the note is not searched")
     elif not args.dry_run:

@@ -147,6 +147,9 @@ def _draft(args: argparse.Namespace, cortex: Cortex) -> int:
     _refuse_place("--output", args.output, None)
     path = cortex.draft_cases(args.output, args.count or 20)
     count = len(read_cases(path).cases)
+    if args.json:
+        print_json({"cases": count, "file": str(path)})
+        return 0
     option = "" if path == cortex.cases_path else f" --cases {path}"
     print(f"drafted {counted(count, 'case')} from your notes: {visible(str(path))}")
     print("edit them: put in what you really ask, and delete what you never would")

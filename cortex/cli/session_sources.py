@@ -130,14 +130,40 @@ def told(report: dict[str, Json]) -> list[str]:
     if report["fallback_reason"] and not report["fallback_used"]:
         lines.append(f"note:      {_REASONS[report['fallback_reason']]}; files were not to be read")
     if dumps := report["ignored_files"]["request_dump"]:
-        lines.append(f"left:      {counted(dumps, 'request dump')}, never read")
-    for reason, count in report["skipped"].items():
-        if count:
-            lines.append(f"skipped:   {count:,} {reason.replace('_', ' ')}")
+        lines.append(f"left out:  {counted(dumps, 'request dump')}, never read")
+    lines += [f"left out:  {told}" for told in left_out(report["skipped"])]
     lines += [f"error:     {error}" for error in report["errors"]]
     return lines
 
 
+def left_out(skipped: dict[str, int]) -> list[str]:
+    """What was left out and how often, for people: `2 sessions of other profiles`."""
+    told = []
+    for reason, count in skipped.items():
+        one, rest = _LEFT_OUT.get(reason, (reason.replace("_", " "), ""))
+        if count:
+            told.append(f"{counted(count, one)} {rest}".rstrip())
+    return told
+
+
+_LEFT_OUT = {
+    "archived_sessions": ("archived session", ""),
+    "sessions_of_other_profiles": ("session", "of other profiles"),
+    "sessions_in_two_files": ("session", "that another file has already"),
+    "sessions_of_other_platforms": ("session", "of platforms that were not asked for"),
+    "sessions_of_excluded_platforms": ("session", "of cron, subagents or open platforms"),
+    "group_chats": ("group chat", ""),
+    "messages_before_the_cutoff": ("message", "from before that time"),
+    "tool_or_non_chat_messages": ("message", "of tools"),
+    "inactive_messages": ("message", "taken back or summed up"),
+    "blank_messages": ("message", "without text"),
+    "messages_of_others": ("message", "put there by Hermes, or overheard in a group"),
+    "known_already": ("sentence", "that became a draft before"),
+    "said_twice": ("sentence", "said before in the same session"),
+    "nothing_named": ("sentence", "pointing only at something else"),
+    "too_long": ("sentence", "too long to quote"),
+    "mostly_secret": ("sentence", "made up mostly of secrets"),
+}
 _BACKENDS = {"state_db": "the session database", "legacy_files": "session files"}
 _REASONS = {
     "state_db_missing": "there is no database",

@@ -97,14 +97,19 @@ def _from_here(path: str, vault: os.PathLike[str] | None) -> str:
 
 def _print_text(report: FrontmatterReport, limit: int) -> None:
     total = report.errors + report.warnings
+    told = set()  # remedies of many lines
     for shown, (note, issue) in enumerate(_issues(report)):
         if limit and shown == limit:
             print(f"and {total - shown:,} more; all of them: --limit 0")
             break
         place = note.file if issue.line is None else f"{note.file}:{issue.line}"
         print(f"{visible(place)}: {_severity(issue)} {issue.code} {visible(issue.message)}")
-        if issue.suggestion:
-            print(f"    {visible(issue.suggestion)}")
+        what, *lines = (issue.suggestion or "").split("\n")
+        if lines and issue.suggestion in told:
+            what, lines = "begin it with the same lines as above", []
+        told.add(issue.suggestion)
+        for line in filter(None, (what, *(f"    {line}" for line in lines))):
+            print(f"    {visible(line)}")
     print(_summary(report))
     rows = []
     for code, fields in report.by_code().items():

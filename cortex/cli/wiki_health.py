@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from dataclasses import replace
 
-from .options import add_json
-from .output import counted, hint, print_json, styled, visible
+from .options import add_json, with_config
+from .output import counted, hint, print_json, say, styled, visible
 
 EXAMPLES = (
     ("wiki-health", "what the vault lacks of the contract, and how to mend it"),
@@ -36,8 +37,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from ..desk import Desk
+    from ..vault.note_schema import ROOT_FILES
 
     report = Desk.open(args.config, env=os.environ).wiki_health()
+    issues = [
+        replace(issue, message=_of_same(issue.message, args.config)) for issue in report.issues
+    ]
+    report = replace(report, issues=tuple(issues))
     if args.json:
         print_json(report.document())
         return 0 if report.passes(args.strict) else 1
@@ -51,4 +57,15 @@ def run(args: argparse.Namespace) -> int:
         print(f"{counted(errors, 'error')}, {counted(warnings, 'warning')}")
     else:
         print(f"the vault keeps the contract: {visible(str(report.vault))}")
+    if [issue.code for issue in report.issues].count("missing_root_file") == len(ROOT_FILES):
+        say(
+            "the contract is for vaults that cortex init --scaffold laid out; one with an order of "
+            "its own need not keep it"
+        )
     return 0 if report.passes(args.strict) else 1
+
+
+def _of_same(message: str, config: str | None) -> str:
+    """A message with the command at its end for the same config: another has another vault."""
+    text, run, command = message.rpartition("run: ")
+    return text + run + with_config(command, config) if run else message

@@ -94,7 +94,8 @@ def _name(default: str) -> Any:
 def _schedule(default: str, when: str) -> Any:
     return setting(
         default,
-        f"minute hour day month weekday, on the scheduler's clock; the default is {when}",
+        "minute hour day month weekday, and at will the second at the end, on the scheduler's "
+        f"clock; the default is {when}",
         wrong=wrong_schedule,
     )
 
@@ -106,6 +107,14 @@ def _deliver() -> Any:
         "such as telegram",
         pattern=r"\S+",
         choices="one word, such as origin, local or telegram",
+    )
+
+
+def _toolsets() -> Any:
+    return setting(
+        ("cortex",),
+        "what the model of this job may use; it needs neither files nor a terminal",
+        wrong=_wrong_list("a toolset, e.g. [cortex]; for no model at all set model: false"),
     )
 
 
@@ -123,11 +132,7 @@ class NightlyPromotionConfig:
     timezone: str = setting("", _TIMEZONE, wrong=wrong_timezone)
     deliver: str = _deliver()
     model: bool = setting(True, _MODEL)
-    enabled_toolsets: tuple[str, ...] = setting(
-        ("cortex",),
-        "what the model of this job may use; it needs neither files nor a terminal",
-        wrong=_wrong_list("a toolset, e.g. [cortex]; for no model at all set model: false"),
-    )
+    enabled_toolsets: tuple[str, ...] = _toolsets()
     lookback_days: int = setting(1, "how far back sessions are read", unit="days", low=1, high=3650)
     state_db_path: Path | None = setting(None, "empty means state.db of the Hermes home that asks")
     legacy_fallback_enabled: bool = setting(
@@ -149,11 +154,7 @@ class WeeklyReviewConfig:
     timezone: str = setting("", _TIMEZONE, wrong=wrong_timezone)
     deliver: str = _deliver()
     model: bool = setting(True, _MODEL)
-    enabled_toolsets: tuple[str, ...] = setting(
-        ("cortex",),
-        "what the model of this job may use; it needs neither files nor a terminal",
-        wrong=_wrong_list("a toolset, e.g. [cortex]; for no model at all set model: false"),
-    )
+    enabled_toolsets: tuple[str, ...] = _toolsets()
     output_format: Literal["markdown"] = setting("markdown", "the one there is")
     dry_run: bool = setting(True, "the review never writes; this only names it so in the report")
     stale_days: int = setting(
@@ -184,3 +185,16 @@ class CronConfig:
     nightly_promotion: NightlyPromotionConfig = NightlyPromotionConfig()
     weekly_review: WeeklyReviewConfig = WeeklyReviewConfig()
     maintenance: MaintenanceConfig = MaintenanceConfig()
+
+
+def twins(cron: CronConfig) -> list[tuple[str, str]]:
+    """Jobs that have the name of another, as (YAML path, what is wrong)."""
+    found = []
+    by_name: dict[str, str] = {}
+    for section in ("nightly_promotion", "weekly_review", "maintenance"):
+        name = getattr(cron, section).name.casefold()
+        where = f"cron.{section}.name"
+        if name in by_name:
+            found.append((where, f"must not be that of {by_name[name]}"))
+        by_name.setdefault(name, where)
+    return found

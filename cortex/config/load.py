@@ -84,11 +84,11 @@ class _Reader:
 
     def raise_faults(self) -> None:
         if self.faults:
-            told = (
+            told = tuple(
                 f"line {line}: {where} {what}" if line else f"{where} {what}"
                 for line, where, what in sorted(self.faults)
             )
-            raise ConfigError(f"{self.file}: {'; '.join(told)}")
+            raise ConfigError(f"{self.file}: {'; '.join(told)}", told)
 
     def pairs(
         self, node: yaml.MappingNode, where: str

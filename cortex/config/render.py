@@ -21,12 +21,19 @@ _HEAD = """\
 """
 
 
-def commented(vault: Path, include: Sequence[str] = (), exclude: Sequence[str] = ()) -> str:
+def commented(
+    vault: Path,
+    include: Sequence[str] = (),
+    exclude: Sequence[str] = (),
+    chunks_path: str | None = None,
+) -> str:
     """A config for `vault`: what people set first is set, all the rest is there to uncomment."""
     path = str(vault).replace("$", "$$")
     given: dict[Any, Json] = {("vault", "path"): path}
     given["vault", "include_folders"] = list(include)
     given["vault", "exclude_folders"] = list(exclude)
+    if chunks_path is not None:
+        given["index", "chunks_path"] = chunks_path
     lines = [_HEAD.rstrip("\n")]
     for name, kind in SECTIONS.items():
         lines += ["", f"{name}:", *_commented_section(kind(), (name,), given)]

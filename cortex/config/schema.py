@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from ..errors import UsageError
-from .cron import CronConfig
+from .cron import CronConfig, twins
 from .setting import setting
 
 # Sections that other parts of Cortex read: they may stand in the file; nothing here checks them.
@@ -408,7 +408,7 @@ def contradictions(config: Config) -> list[tuple[str, str]]:
                 found.append((where, "needs a path"))
             if file.budget is not None and file.max_bytes is not None:
                 found.append((where, "takes a budget or max_bytes, not both"))
-    return found
+    return found + twins(config.cron)
 
 
 def require_vault(config: Config) -> Path:

@@ -52,6 +52,20 @@ def count(path: Path) -> int | None:
     return int(found)
 
 
+def is_foreign(path: Path) -> bool:
+    """Whether something lies at `path`, and nothing of it is Chroma's."""
+    return path.exists() and bool(entries := _entries(path)) and not any(map(_is_own, entries))
+
+
+def _entries(path: Path) -> list[Path]:
+    return list(path.iterdir()) if path.is_dir() else [path]
+
+
+def _is_own(entry: Path) -> bool:
+    name = entry.name
+    return name.startswith("chroma.sqlite3") or _SEGMENT.fullmatch(name) is not None
+
+
 def holds_others(path: Path, name: str) -> bool:
     """Whether a store has collections beside the one of this name: somebody else's."""
     if not (path / "chroma.sqlite3").is_file():
@@ -223,13 +237,13 @@ def remove(path: Path) -> None:
     if not path.exists():
         return
     _let_go()
-    entries = list(path.iterdir()) if path.is_dir() else [path]
-    own = [e for e in entries if e.name.startswith("chroma.sqlite3") or _SEGMENT.fullmatch(e.name)]
-    if entries and not own:
+    if is_foreign(path):
         raise CortexError(
             f"{path} is no Chroma store, so it was left alone; "
             "name another folder in index.chroma_path"
         )
+    entries = _entries(path)
+    own = list(filter(_is_own, entries))
     for entry in own:
         shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
     if len(own) == len(entries):

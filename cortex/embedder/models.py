@@ -170,6 +170,11 @@ class SentenceTransformerEmbedder:
             )
         return unit_rows(rows, len(texts), self.name)
 
+    @property
+    def is_here(self) -> bool:
+        """Whether loading it fetches nothing. Raises Unavailable for a name that none can have."""
+        return self._folder is not None or self._place() is not None
+
     def _loaded(self) -> Any:
         with self._lock:
             if self._model is None:

@@ -8,7 +8,8 @@ Four kinds, in order of how plain they are:
     fact        something of the user's with a date: "our lease ends on 31 March 2027"
 
 Only the first sentence of a wish, a decision or a date is looked at; a question, a condition, a
-negation in front ("we have not decided") and what names nothing ("let's go with that") are left.
+negation in front ("we have not decided"), what names nothing ("let's go with that") and what is
+about the work at hand ("we're moving to the next question") are left.
 """
 
 from __future__ import annotations
@@ -17,31 +18,32 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from .candidate_facts import DATE, FACTS, IMPERATIVES
 from .candidate_text import Sentence
 from .candidate_words import (
     BACK_REFERENCE,
     CONDITIONS,
     CORRECTIONS,
-    DATE,
     DECISION_HINTS,
     DECISIONS,
     DECISIONS_OF_USER,
-    FACTS,
-    IMPERATIVES,
+    DOUBTS,
     LEAD,
     MAY_ASK,
+    PASSING,
     REMEMBER,
     REMEMBER_AT_END,
+    SELF,
     VAGUE,
     WEAK,
 )
 
 Kind = Literal["remember", "decision", "correction", "fact"]
 
-LEAST_WORDS = 4  # of a whole sentence
+LEAST_WORDS = 4  # of a whole sentence; one less where the user asks to remember it
 MOST_WORDS = 80
 MOST_CHARS = 1_500  # a longer one is no sentence that anybody said
-LEAST_TELLING = 2  # words that say something, beside the cue
+LEAST_TELLING = 2  # words that say something, beside the cue; one less in a wish
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,16 +101,22 @@ def _match(
             before = text[: match.start()]
             if CONDITIONS.search(before) or CONDITIONS.search(match[0]):
                 return None
+            if role != "user" and SELF.search(match[0]):
+                return None
+            if pattern is DECISIONS_OF_USER and PASSING.search(text):
+                return None
             # What was decided stands behind the cue, or in it: "wir haben uns für X entschieden".
             after = match.end() if _tells(text[match.end() :]) else begin
             return _whole("decision", sentences, number, begin, len(text), after)
     if role != "user":
         return None
     if match := CORRECTIONS.match(text, begin):
+        if match["own"] is not None and PASSING.search(text):
+            return None
         return _whole("correction", sentences, number, match.end("lead"), len(text))
     has_date = _DIGIT.search(text) is not None and DATE.search(text) is not None
     if has_date and not IMPERATIVES.match(text, begin) and FACTS.search(text):
-        if CONDITIONS.search(text):
+        if DOUBTS.search(text) or PASSING.search(text):
             return None
         return _whole("fact", sentences, number, begin, len(text))
     return None
@@ -138,11 +146,12 @@ def _whole(
     sentence = sentences[number]
     told = sentence.masked[start:end]
     count = words_in(sentence.masked)
-    if count < LEAST_WORDS:
+    fewer = kind == "remember"
+    if count < LEAST_WORDS - fewer:
         return None
     if count > MOST_WORDS:
         return Dropped("too_long")
-    if VAGUE.search(told) or not _tells(told):
+    if VAGUE.search(told) or telling_words(told) < LEAST_TELLING - fewer:
         return Dropped("nothing_named")
     first = sentence.start + max(start, named)
     return Match(kind, number, number, first, sentence.start + end)

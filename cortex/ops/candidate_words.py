@@ -1,4 +1,4 @@
-"""The cues of candidates: how people ask to remember, decide, correct and date, in some languages.
+"""The cues of candidates: how people ask to remember, decide and correct, in some languages.
 
 English and German in some depth; French, Spanish, Italian, Portuguese, Dutch, Swedish, Polish,
 Russian, Chinese, Japanese and Korean by their plainest forms.
@@ -13,33 +13,37 @@ def _any(*patterns: str) -> str:
     return "(?:" + "|".join(patterns) + ")"
 
 
-def _compiled(*patterns: str) -> re.Pattern[str]:
+def compiled(*patterns: str) -> re.Pattern[str]:
     return re.compile(_any(*patterns), re.IGNORECASE)
 
 
 # What stands in front of what is meant.
 LEAD = re.compile(
     r"""(?:(?:please|pls|ok(?:ay)?|all\ right|also|and|hey|hi|hello|hermes|oh|btw|by\ the\ way|just
-      |so|but|well|then|one\ more\ thing|important(?:ly)?|fyi|thanks?(?:\ you)?|great|perfect|good
+      |so|but|well|then|(?:one|quick|small)\ (?:more\ )?(?:thing|note)|before\ i\ forget|do
+      |important(?:ly)?|fyi|thanks?(?:\ you)?|great|perfect|good
       |yes|yeah|yep|sure|right|(?:can|could|would|will)\ you(?:\ please)?
       |you\ (?:should|must|have\ to)
       |i(?:\ want|\ need|'d\ like|’d\ like|\ would\ like)\ you\ to|always
-      |bitte|und|auch|noch(?:\ etwas|\ was)?|ach(?:\ ja)?|übrigens|wichtig|ja|gut|super|danke|genau
+      |bitte|und|auch|noch(?:\ etwas|\ was)?|ach(?:\ ja)?|übrigens|ja|super|danke
+      |genau|(?:wichtig|gut)(?!\ zu\ wissen)
       |(?:kannst|könntest|würdest)\ du(?:\ bitte)?|(?:können|könnten|würden)\ sie(?:\ bitte)?
-      |du\ sollst|also|aber|dann|hallo
-      |s'il\ (?:te|vous)\ plaît|por\ favor|per\ favore|alsjeblieft|请|請|麻烦)
-      [\s,:;!.–—-]*(?<!\w)(?=\S)|(?:请|請|麻烦|帮我))*+""",
+      |du\ (?:sollst|musst)|nebenbei|eins\ noch|kurz|also|aber|dann|hallo
+      |s'il\ (?:te|vous)\ plaît|por\ favor|per\ favore|alsjeblieft|请|請|麻烦
+      |(?:make|be)\ sure\ (?:to|you|that\ you)|ich\ (?:möchte|will),?\ dass\ du)
+      [\s,:;!.–—-]*(?<!\w)(?=\S)|(?:请|請|麻烦|帮我|你))*+""",
     re.IGNORECASE | re.VERBOSE,
 )
 # A wish that may have the form of a question.
-MAY_ASK = _compiled(
+MAY_ASK = compiled(
     r".{0,20}\b(?:can|could|would|will) you\b",
     r".{0,20}\b(?:kannst|könntest|würdest) du\b",
     r".{0,20}\b(?:können|könnten|würden) sie\b",
 )
 
+_DAYS = r"(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|tomorrow|tonight|today|morgen|heute)"
 _NOUNS = r"(?=(?:my|our|i|we|all|every|there)\b|(?:the|his|her|their|on|in|at|from|for)\b)"
-REMEMBER = _compiled(
+REMEMBER = compiled(
     r"remember(?:\s+(?:this|it|the following))?(?:\s+for (?:me|later|next time|the"
     r" future))?\s*[:–—]",
     r"remember,?(?:\s+please,?)?\s+that\b(?!\s+(?:time|day|night|one|guy)\b)",
@@ -48,13 +52,24 @@ REMEMBER = _compiled(
     rf"|feeling))\b),?\s+{_NOUNS}",
     r"remember to (?=(?:always|never)\b)",
     r"(?:don['’]?t|do not|never)(?: ever)? forget(?:\s+that\b|\s*:|,?\s+(?=(?:my|our|i|we)\b))",
-    r"(?:keep|bear) in mind(?:\s+that\b|\s*[:,])",
+    r"(?:keep|bear)(?: (?:this|that|it|the following))? in mind"
+    rf"(?:\s+that\b|\s*[:,]|\s+{_NOUNS})",
+    r"(?:(?:here|this) is |let me tell you )?something to remember\s*[:,]",
+    r"it(?:['’]s| is) worth (?:remembering|noting)\s+that\b",
     r"note(?:\s+to self)?\s*:",
+    r"note(?:\s+down)?\s+(?=(?:my|our)\b)",
     r"note(?:\s+down)?,?(?:\s+that\b)",
     r"(?:make|take)(?: a)? note(?:\s+that\b|\s+of\b|\s*[:,])",
     r"(?:write|jot)(?: (?:this|that|it))? down(?:\s+that\b|\s*[:,])",
     r"(?:for|as)(?: (?:my|your|our|future|later))+ reference\s*[,:]",
     r"for the record\s*[,:]",
+    r"let the record show\s+that\b",
+    r"(?:just )?so (?:that )?you know\s*[,:]",
+    r"for (?:later|next time|the future)\s*:",
+    r"(?:save|store|keep)(?: (?:this|that|it|the following))? for"
+    r" (?:later|next time|the future|me)\s*:",
+    r"commit(?: (?:this|that|it|the following))? to memory\s*(?::|,?\s*that\b)",
+    rf"(?:call|address) me (?:by |as )?(?!{_DAYS}\b)(?=(?-i:[A-ZÄÖÜ])\w)",
     r"(?:save|store|put|add|keep)(?: (?:this|that|it|the following))? (?:to|in|into)(?:"
     r" (?:your|my|our|the))?"
     r" (?:memory|notes?|vault)\s*[:,]?(?:\s+that\b)?",
@@ -63,16 +78,24 @@ REMEMBER = _compiled(
     r"merke?n?\s+(?:dir|euch|sie\s+sich)\b(?:\s+bitte)?(?:\s+(?:das|mal"
     r"|folgendes))*\s*[:,]?(?:\s+bitte\s*[:,]?)?"
     r"(?:\s*dass\b)?",
-    r"(?:dir|sich)(?:\s+bitte)?\s+merken\s*[:,]\s*(?:dass\b)?",
+    r"(?:dir|sich)(?:\s+bitte)?\s+(?:merken|merkst|notierst|notieren)\s*[:,]\s*(?:dass\b)?",
     r"merken\s*:",
+    r"nicht vergessen\s*:",
+    r"(?:mache? dir|machen sie sich)(?: bitte)? (?:eine notiz|einen vermerk)\s*[,:]\s*(?:dass\b)?",
+    r"(?:hinweis|notiz|info|merkposten)\s+(?:für|an)\s+(?:später|mich|dich|uns)\s*:",
     r"(?:vergiss|vergesst|vergessen sie)(?:\s+bitte)?\s+nicht\s*(?::|,?\s*dass\b)",
     r"denke?(?:n sie)?(?:\s+bitte)?\s+(?:immer\s+)?(?:dran|daran)\s*(?::|,?\s*dass\b)",
     r"behalte?(?:n sie)?(?:\s+bitte)?\s+im\s+(?:hinterkopf|kopf|gedächtnis"
     r"|auge)\s*[,:]\s*(?:dass\b)?",
     r"notiere?(?:n sie)?(?:\s+(?:dir|sich))?(?:\s+bitte)?\s*[,:]\s*(?:dass\b)?",
+    r"speichere?(?:n sie)?(?:\s+(?:dir|bitte|ab))*\s*[,:]\s*(?:dass\b)?",
     r"schreibe?(?:\s+dir)?(?:\s+bitte)?\s+auf\s*[,:]\s*(?:dass\b)?",
     r"halte?(?:\s+bitte)?\s+fest\s*[,:]\s*(?:dass\b)?",
-    r"(?:nur\s+)?zur\s+(?:erinnerung|info(?:rmation)?)\s*[,:]",
+    r"(?:nur\s+)?zur\s+(?:erinnerung|info(?:rmation)?)(?:\s+für\s+(?:später|dich))?\s*[,:]",
+    r"(?:für|fürs)\s+(?:die\s+zukunft|später|das\s+nächste\s+mal|nächste\s+mal|die\s+akten"
+    r"|das\s+protokoll)\s*:",
+    r"(?:damit du(?:['’]s| es)? weißt|wichtig zu wissen|gut zu wissen)\s*[,:]",
+    rf"nenne?(?:n sie)? mich (?:bitte |immer |ab jetzt )*(?!{_DAYS}\b)(?=(?-i:[A-ZÄÖÜ])\w)",
     # French, Spanish, Italian, Portuguese, Dutch, Swedish
     r"(?:souviens-toi|souvenez-vous|rappelle-toi|rappelez-vous|retiens|retenez"
     r"|note[sz]?)\s+(?:bien\s+)?qu(?:e\b|['’])",
@@ -87,12 +110,13 @@ REMEMBER = _compiled(
     r"(?:zapamiętaj|pamiętaj|nie zapomnij|zanotuj)\s*[,:]\s*(?:że\b)?",
     r"(?:запомни(?:те)?|не забудь(?:те)?|имей(?:те)? в виду|запиши(?:те)?)\s*[,:]\s*(?:что\b)?",
     # Chinese, Japanese, Korean
-    r"(?:记住|記住|记下来|记一下|記一下|别忘了|別忘了|不要忘记|不要忘記)[，,：:\s]*",
+    r"(?:记得(?![吗嗎不])|记住|記住|记下来|记一下|記一下|别忘了|別忘了|不要忘记|不要忘記)[，,：:\s]*",
     r"(?:覚えておいて(?:ください)?|メモして(?:ください)?)[、。：:\s]*",
     r"(?:기억해(?:\s?줘)?)[,:：\s]*",
 )
-REMEMBER_AT_END = _compiled(
-    r"(?:[,;:–—-]|\band)\s*(?:please\s+)?(?:remember|memori[sz]e|note|save) (?:that|this|it)"
+REMEMBER_AT_END = compiled(
+    r"(?:[,;:–—-]|\band|\bso)\s*(?:so\s+)?(?:please\s+)?(?:remember|memori[sz]e|note|save)"
+    r" (?:that|this|it)"
     r"(?:\s+please|\s+for (?:me|later|next time))?\s*[.!]*$",
     r"(?:[,;:–—-]|\bund)\s*(?:bitte\s+)?(?:merke?\s+(?:dir|es dir)(?:\s+(?:das|bitte))*"
     r"|bitte\s+merken"
@@ -100,53 +124,68 @@ REMEMBER_AT_END = _compiled(
     r"(?:を|と|って)(?:覚えておいて|覚えといて|メモして)(?:ください|ね)?\s*[。.!！]*$",
     r"(?:을|를|고|는 걸|다고)\s?기억해\s?(?:줘|주세요)?\s*[.!]*$",
 )
-BACK_REFERENCE = _compiled(
+BACK_REFERENCE = compiled(
     r"[\s,:.!–—-]*(?:(?:this|that|it|these|the following|das|es|folgendes|bitte|please|for"
     r" (?:me|later|next time|the future)"
     r"|für (?:mich|später|das nächste mal)|ça|cela|esto|eso|questo|dit|这个|這個|这一点)"
     r"[\s,:.!–—-]*)*"
 )
 
+_BODIES = (
+    r"(?:vorstand|team|gruppe|familie|chef|firma|verein|ausschuss|geschäftsführung|leitung|kund"
+    r"|versammlung|wg|eltern|redaktion|rat\b|beirat|abteilung)"
+)
 _NOW = r"(?:\s+(?:just|now|finally|all|both|already|also|then|therefore|together|hereby))*"
 _WHO = r"(?:we|i|(?:the|our|my) (?:team|board|company|committee|client|group|family|management))"
-DECISIONS = _compiled(
+_WITHIN = r"(?:[^.!?;]|(?<=\d)\.)"  # a sentence
+DECISIONS = compiled(
     rf"\b{_WHO}(?:['’]ve|['’]d| have| has| had)?{_NOW} decided\b(?=\s+(?:to|on|that|for"
     rf"|against|not|upon|we)\b|:)",
     rf"\b(?:we|(?:the|our) (?:team|board|committee|group))(?:['’]ve| have| has| had)?{_NOW}"
     rf" (?:agreed|settled|opted)\b"
     r"(?=\s+(?:to|on|that|for|upon)\b)",
-    r"\bit (?:is|was|has been)(?: now)? (?:decided|agreed)\b(?=\s+(?:to|that)\b|:)",
+    r"\b(?:it|that)(?:['’]s| is| was| has been)(?: now)? (?:decided|agreed)\b"
+    r"(?=\s+(?:to|that)\b|:)",
     r"\b(?:the|our|my)(?: final)? decision (?:is|was)(?: to\b| that\b| that:|:)",
     r"^(?:final |our |the )?(?:decision|decided|agreed|resolution)(?: made)?\s*[:–—]",
+    r"^(?:so )?(?:the )?final decision\s*[,:–—]",
     # German
-    r"\b(?:wir|ich)\s+(?:haben?|hatten?|hab)\b[^.!?;]{0,90}?\b(?:entschieden|entschlossen"
+    rf"\b(?:wir|ich)\s+(?:haben?|hatten?|hab)\b{_WITHIN}{{0,90}}?\b(?:entschieden|entschlossen"
     r"|beschlossen|geeinigt|vereinbart"
     r"|festgelegt|abgemacht|ausgemacht)\b",
-    r"\b(?:haben?|hatten?|hab)\s+(?:wir|ich)\b[^.!?;]{0,90}?\b(?:entschieden|entschlossen"
+    rf"\b(?:haben?|hatten?|hab)\s+(?:wir|ich)\b{_WITHIN}{{0,90}}?\b(?:entschieden|entschlossen"
     r"|beschlossen|geeinigt|vereinbart"
     r"|festgelegt|abgemacht|ausgemacht)\b",
-    r"\bes (?:ist|wurde)\b[^.!?;]{0,40}?\b(?:entschieden|beschlossen|vereinbart|festgelegt)\b",
+    rf"\b(?:der|die|das|unsere?|mein|meine) {_BODIES}\w* (?:hat|haben)\b{_WITHIN}{{0,90}}?"
+    r"\b(?:entschieden|beschlossen|geeinigt|vereinbart|festgelegt)\b",
+    rf"\bes (?:ist|wurde)\b{_WITHIN}{{0,40}}?\b(?:entschieden|beschlossen|vereinbart"
+    r"|festgelegt)\b",
     r"\b(?:die|unsere|meine) entscheidung (?:ist|lautet|war|fiel auf)\b",
-    r"^(?:entscheidung|beschluss|beschlossen|entschieden|vereinbart|festgelegt)\s*[:–—]",
+    r"^(?:fest steht|es steht fest|abgemacht|entscheidung|beschluss|beschlossen|entschieden"
+    r"|vereinbart|festgelegt)\s*[:–—]",
     # French, Spanish, Italian, Portuguese, Dutch, Swedish, Polish, Russian
-    r"\b(?:on a|nous avons|j['’]ai)(?: finalement| donc)? (?:décidé|choisi)\b(?=\s+(?:de"
-    r"|d['’]|que|qu['’]))",
+    r"\b(?:on a|nous avons|j['’]ai)(?: finalement| donc)? (?:décidé|choisi|opté)\b(?=\s+(?:de"
+    r"|d['’]|que|qu['’]|pour|l['’]|la|le|les|un|une)(?:\b|(?<=['’])))",
     r"^(?:décision|decisión|decisione|decisão|besluit|beslut|decyzja|решение)\s*[:–—]",
     r"\b(?:hemos decidido|he decidido|decidimos|acordamos|hemos acordado)\b",
     r"\b(?:abbiamo|ho) deciso\b(?=\s+(?:di|che)\b)",
-    r"\b(?:we|wij) hebben\b[^.!?;]{0,60}?\b(?:besloten|afgesproken)\b|\bik"
-    r" heb\b[^.!?;]{0,40}?\bbesloten\b",
-    r"\bvi har\b[^.!?;]{0,20}?\b(?:bestämt|beslutat|kommit överens)\b",
+    rf"\b(?:we|wij) hebben\b{_WITHIN}{{0,60}}?\b(?:besloten|afgesproken)\b|\bik"
+    rf" heb\b{_WITHIN}{{0,40}}?\bbesloten\b",
+    rf"\bvi har\b{_WITHIN}{{0,20}}?\b(?:bestämt|beslutat|kommit överens)\b",
     r"\b(?:zdecydowaliśmy|ustaliliśmy|postanowiliśmy)\b",
     r"\bмы (?:решили|договорились|выбрали)\b",
     # Chinese, Japanese, Korean
-    r"(?:我们|我們|我|团队)(?:已经|已經|最终|最後)?(?:决定|決定)(?:了|要|用|不|采用|採用)?",
+    r"(?:我们|我們|我|团队)(?:已经|已經|最终|最后|最後)?(?:决定|決定)(?:了|要|用|不|采用|採用)?",
     r"(?:^|[，,])(?:决定|決定|結論|结论)[：:]",
     r"ことに(?:決めた|決めました|しました|した|決まりました)",
     r"하기로 (?:했|결정|정했)",
 )
+_FOR_GOOD = (
+    r"\b(?:for (?:all|every|everything|the (?:whole|new|next)|our|good)|instead of|rather than"
+    r"|from now on|everywhere|across|to (?:a|the) new)\b"
+)
 # Of the user alone: from an assistant these are proposals.
-DECISIONS_OF_USER = _compiled(
+DECISIONS_OF_USER = compiled(
     r"^(?:ok(?:ay)?,?\s+|so,?\s+|then,?\s+|alright,?\s+|yes,?\s+|good,?\s+)*let['’]?s (?:go"
     r"|stick|stay) with\b",
     r"\blet['’]?s (?:settle on|switch to|standardi[sz]e on|adopt)\b",
@@ -155,11 +194,27 @@ DECISIONS_OF_USER = _compiled(
     r"|adopt|use\b.{0,60}\bfrom now on)\b",
     r"^(?:ok(?:ay)?,?\s+|so,?\s+)*(?:(?:i['’]m|we['’]re|we are|i am) )going with\b",
     r"\bfrom now on\b",
-    r"^(?:going forward|as of (?:today|now))\s*,",
+    r"\b(?:i|we)(?:['’]ve| have)?(?: finally)? made up (?:my|our) minds?\s*[:;,–—.]",
+    r"\b(?:i|we)(?:['’]ve| have)? (?:finally )?(?:chose|chosen|picked)\b"
+    r"(?=.{1,80}\b(?:over|instead of|rather than|as (?:our|my|the))\b)",
+    r"\b(?:i|we)(?: have|['’]ve)? ended up (?:choosing|picking|going with)\b",
+    r"\bwe(?:['’]re| are) (?:dropping|retiring|discontinuing|migrating to|switching to"
+    r"|moving to|replacing|phasing out)\b",
+    rf"\bwe(?:['’]ll| will|['’]re going to| are going to) (?:use|keep|drop|replace|rent|hire"
+    rf"|migrate|move)\b(?=.{{1,80}}{_FOR_GOOD})",
+    r"\bwe (?=(?:won['’]t|will not|are not going to|no longer) (?:renew|extend|support|continue"
+    r"|go ahead)\b)",
+    r"^(?:going forward|as of (?:today|now))\b",
     # German
     r"\bwir (?:bleiben|blieben) (?:also |jetzt |dann )?(?:bei|beim)\b",
     r"\bwir (?:setzen|steigen|wechseln)\b.{0,30}\b(?:künftig|ab jetzt|ab sofort|ab heute)\b",
     r"\bwir nehmen (?:also|jetzt|dann|nun)\b",
+    r"\b(?:nehmen|machen|nutzen|verwenden) wir\b.{1,80}\b(?:statt|anstatt|anstelle)\b",
+    r"\bwir nehmen .{0,60}\b(?:angebot|variante|lösung|modell|version|tarif|firma)\b",
+    r"\bwir (?:machen|nutzen|verwenden|nehmen|benutzen|bauen|schreiben|behalten)\b.{1,80}"
+    r"\b(?:statt|anstatt|anstelle|künftig|ab jetzt|ab sofort)\b",
+    r"\bwir (?:verzichten auf|steigen um auf)\b",
+    r"^es bleibt dabei\s*[:,]",
     r"^(?:ok(?:ay)?,?\s+|gut,?\s+|dann\s+)*(?:lass(?:t)? uns|nehmen wir)\b.{0,60}\b(?:nehmen"
     r"|verwenden|bleiben|umsteigen)\b",
     r"^(?:ab (?:sofort|jetzt|heute)|von (?:jetzt|nun) an|künftig|in zukunft)\b",
@@ -177,33 +232,53 @@ vereinbart|festgelegt|abgemacht|ausgemacht|décid|choisi|décisi|acord|deciso|de
 afgesproken|beslut|bestämt|överens|decyzja|zdecydow|ustali|postanow|решени|решили|договори|выбрали
 决定|決定|結論|结论|ことに|하기로|go with|stay with|going with|stick with|settle on|switch to
 standardi|adopt|from now on|going forward|as of |bleiben|blieben|setzen|steigen|wechseln
+made up m|chose|picked|ended up|dropping|retiring|discontinuing|migrating|switching|moving to
+replacing|phasing out|we'll|we’ll|we will|going to|won't|won’t|no longer|angebot|variante|lösung
+modell|version|tarif|firma|statt|anstelle|verzichten|bleibt dabei|opté|steht fest|fest steht
 nehmen|verwenden|umsteigen|ab sofort|ab jetzt|ab heute|von jetzt|von nun|künftig|in zukunft
 part sur|désormais|dorénavant|partir d|en adelante|in poi|voortaan|och med nu|ныне|впредь
 从现在|從現在|以后都|以後都|今後は|これからは|앞으로는
 """
 DECISION_HINTS = tuple(_DECISION_HINTS.strip("\n").replace("\n", "|").split("|"))
 
-# What in front of a cue takes it back.
-CONDITIONS = _compiled(
-    r"\b(?:not|never|\w+n['’]t|yet to|whether|if|unless|once|until|when|before|should|could"
-    r"|would|might|maybe|perhaps"
-    r"|suppose|imagine|what if|how about|why|wish|as if|remember when)\b",
-    r"\b(?:nicht|nie|noch keine?|ob|wenn|falls|sobald|bevor|bis|vielleicht|sollten?|könnten?"
-    r"|würden?|angenommen|warum|hätten?)\b",
-    r"\b(?:pas encore|si|quand|peut-être|aún no|todavía no|quizás|cuando|se|non ancora|forse"
-    r"|nog niet|als|misschien|ещё не|если)\b",
+# What takes back a fact, and in front of it a cue.
+_DOUBTS = (
+    r"\b(?:not|never|\w+n['’]t|yet to|whether|if|unless|once|when|should|could|would|might|maybe"
+    r"|perhaps|suppose|imagine|what if|how about|why|wish|as if|remember when)\b",
+    r"\b(?:nicht|nichts|niemand|nie|noch keine?|ob|wenn|falls|sobald|vielleicht|sollten?"
+    r"|könnten?|würden?|angenommen|warum|hätten?)\b",
+    r"\b(?:pas encore|si|quand|peut-être|aún no|todavía no|quizás|cuando|non ancora|forse"
+    r"|nog niet|misschien|ещё не|если)\b",
+    r"(?:^|[,;:]\s)(?:se|als)\b",  # elsewhere they are French and German words
     r"还没|還沒|如果|没有|まだ|もし|아직",
 )
+DOUBTS = compiled(*_DOUBTS)
+CONDITIONS = compiled(*_DOUBTS, r"\b(?:until|before|bis|bevor)\b")
+# Of the work at hand, and so of no interest tomorrow.
+PASSING = compiled(
+    r"\b(?:questions?|steps?|parts?|parameters?|arguments?|functions?|variables?|files?|tests?"
+    r"|code|loops?|bugs?|paragraphs?|sentences?|exercises?|examples?|columns?|rows?|lines?"
+    r"|errors?|scripts?|regex|quer(?:y|ies)|random|inputs?|outputs?|prompts?|placeholders?"
+    r"|problems?|issues?)\b",
+    r"\b(?:fragen?|schritte?|teile?|parametern?|funktion(?:en)?|variablen?|dateien?|codes?"
+    r"|schleifen?|fehlern?|absätze?|absatz|sätze?|satz|beispiele?n?|spalten?|zeilen?|skripte?"
+    r"|probleme?|eingaben?|ausgaben?)\b",
+    r"\b(?:fichiers?|questions?|erreurs?|problèmes?|archivos?|ficheros?|código|pregunta)\b",
+)
+# An assistant that says so tells of what it did, and not of what was agreed.
+SELF = compiled(r"\b(?:i|ich|j['’]ai|he decidido|ho deciso|ik)\b", r"(?<!\w)我(?![们們])")
 # A choice that only points at what was said elsewhere.
-VAGUE = _compiled(
+VAGUE = compiled(
     r"\b(?:go|stick|stay|going) with (?:that|this|it|them|those|these|you|yours?|him|her"
     r"|(?:the )?(?:first|second|third|last|former"
     r"|latter|other|same|default)(?: one| option| version| idea| approach)?|(?:option|variant"
     r"|plan|number|no\.?|version) ?\w{1,3}"
     r"|your \w+)\s*(?:then|now|please|for now|instead)?\s*[.!,]*$",
     r"\bdecided (?:to do|on|for|against) (?:that|this|it|so)\s*[.!]*$",
+    r"\b(?:agreed|decided)(?: on| upon)? nothing\b",
     r"\bbleiben (?:also |jetzt |dann )?(?:dabei|bei dem|bei (?:variante|option)"
     r" ?\w{1,3})\s*[.!]*$",
+    r"\bnehmen (?:(?:das|die|den) (?:andere|nächste)n?)\b",
     r"\bnehmen (?:also |jetzt |dann |nun )?(?:das|die|den|es|(?:die )?(?:variante|option)"
     r" ?\w{1,3}|(?:das|die|den) (?:erste|zweite|letzte)n?)\s*[.!]*$",
 )
@@ -211,83 +286,22 @@ VAGUE = _compiled(
 CORRECTIONS = re.compile(
     r"""(?P<lead>(?:
         (?:no|nope|wrong|actually|sorry|correction|that['’]s\ (?:wrong|not\ (?:right|correct|true))
-          |not\ quite|nein|falsch|korrektur|richtigstellung|eigentlich
-          |das\ (?:stimmt|ist)\ (?:so\ )?(?:nicht|falsch)(?:\ ganz|\ richtig)?
+          |not\ quite|nein|falsch|quatsch|unsinn|korrektur|richtigstellung|eigentlich
+          |(?:das\ (?:stimmt|ist)|stimmt)\ (?:so\ )?(?:nicht|falsch)(?:\ ganz|\ richtig)?
           |non|incorrect|corrección|nee)
-        \s*[,:;.–—-]\s*)+)
+        \s*[,:;.–—-]\s*|actually\s+(?=the\b|my\b|our\b))++)
       # Not about the answer that was given.
       (?!.*\b(?:you|i\ (?:mean|meant|said|want|wanted|asked|think|need)|du
         |ich\ (?:meine|meinte|sagte|will|wollte|glaube))\b)
-      (?=.{0,200}?\b(?:is|are|was|were|lives?|works?|has|uses?|runs?|ist|sind|war|waren|wohnt|heißt
-        |arbeitet|hat|liegt|läuft)\b | .{0,200}?['’]s\b)
-      (?:(?=.*(?:,\s*not\b|\bnot\b.{1,60}\bbut\b|\bsondern\b|,\s*nicht\b|\binstead\ of\b|\bstatt\b
-          |\bsince\b|\bseit\b|\d))
+      (?=.{0,200}?\b(?:is|are|was|were|lives?|works?|has|uses?|runs?|costs?|starts?|begins?|ends?
+        |belongs?|needs?|comes?|leaves?|takes?|ist|sind|war|waren|wohnt|heißt|arbeitet|hat|liegt
+        |läuft|beträgt|kostet|beginnt|endet|gehört|braucht|kommt|fährt|steht|dauert)\b
+        | .{0,200}?['’]s\b)
+      (?:(?P<own>(?=(?:my|our|mein|unser)\w*\b))
+        | (?=.*(?:(?:,|\band)\s*not\b|\bnot\b.{1,60}\bbut\b|\bsondern\b|(?:,|\bund)\s*nicht\b
+          |\binstead\ of\b|\bstatt\b|\bsince\b|\bseit\b|\d))
         | (?<=korrektur:\s) | (?<=correction:\s))""",
     re.IGNORECASE | re.VERBOSE,
-)
-
-_MONTHS = (
-    r"(?:jan(?:uary|uar)?|feb(?:ruary|ruar)?|mar(?:ch)?|märz|apr(?:il)?|may|mai|june?|juni"
-    r"|july?|juli|aug(?:ust)?"
-    r"|sep(?:t(?:ember)?)?|o[ck]t(?:ober)?|nov(?:ember)?|de[cz](?:ember)?)\b\.?"
-)
-DATE = _compiled(
-    r"\b(?:19|20)\d\d-(?:0[1-9]|1[0-2])(?:-[0-3]\d)?\b",
-    r"\b[0-3]?\d\.\s?[01]?\d\.\s?(?:19|20)\d\d\b",
-    rf"\b[0-3]?\d(?:st|nd|rd|th|\.)?(?: of)? {_MONTHS}(?:,? (?:19|20)\d\d)?",
-    rf"\b{_MONTHS} [0-3]?\d(?:st|nd|rd|th)?\b(?:,? (?:19|20)\d\d)?",
-    rf"\b{_MONTHS} (?:19|20)\d\d\b",
-    r"\b(?:since|in|until|till|by|of|seit|bis|im jahr|anno) (?:19|20)\d\d\b",
-    r"(?:19|20)\d\d年(?:\d{1,2}月(?:\d{1,2}日)?)?",
-)
-_OWN = r"(?:my|our|mein(?:e[rnms]?)?|unser(?:e[rnms]?)?)"
-_THINGS = (
-    r"(?:birthday|anniversary|deadline|contract|lease|rent|passport|visa|subscription"
-    r"|warranty|licen[cs]e|insurance|appointment"
-    r"|certificate|domain|membership|tenancy|mortgage|loan|policy|permit|registration"
-    r"|vaccination|geburtstag|jahrestag|frist"
-    r"|vertrag|mietvertrag|miete|reisepass|pass|ausweis|visum|abo|abonnement|garantie|lizenz"
-    r"|versicherung|termin|zertifikat|kündigungsfrist"
-    r"|mitgliedschaft|kredit|bescheid|zulassung|impfung|prüfung|abgabe|abgabetermin)"
-)
-_HAPPENS = (
-    r"(?:expires?|expired|ends?|ended|starts?|started|begins?|began|renews?|runs? (?:out"
-    r"|until)|is due|are due|is valid|lasts? until"
-    r"|was (?:born|founded|signed|built|bought|released|launched|opened)|moved|joined"
-    r"|retires?|retired|opens?|closes?"
-    r"|läuft (?:[\w.]+ ){0,4}(?:ab|aus|bis)|endete?|beginnt|begann|gilt|ist fällig|wurde"
-    r" (?:\w+ ){0,6}(?:geboren|gegründet|unterschrieben|gekauft|gebaut)"
-    r"|verlängert sich)"
-)
-FACTS = _compiled(
-    rf"\b{_OWN}\b.{{1,80}}?\b(?:is|are|was|were|ist|sind|war|fällt|falls|lautet"
-    rf"|{_HAPPENS})(?:\b|(?<=['’]s))",
-    rf"\b{_THINGS}\b.{{0,80}}?\b(?:is|are|was|ist|war|fällt|falls|{_HAPPENS})\b",
-    rf"['’]s {_THINGS}\b",
-    rf"\b(?:the|der|die|das|[A-ZÄÖÜ][\w-]+)\b.{{0,60}}?\b{_HAPPENS}\b",
-    r"\b(?:i|we)(?:['’]ve| have)? (?:was born|were born|moved|started|joined|signed|bought"
-    r"|sold|married|got married|founded|switched"
-    r"|have been|['’]ve been|live|lived|work|worked|own|rent)\b",
-    r"\b(?:ich|wir) (?:wohnen?|arbeiten?|besitzen?|mieten?|leben?|bin|sind)\b.{0,40}\bseit\b",
-    r"\bseit\b.{0,30}\b(?:wohnen?|arbeiten?|leben?|mieten?|habe?n?|bin|sind) (?:ich|wir)\b",
-    r"\b(?:bin|sind|habe?n?) (?:ich|wir)\b.{0,60}\b(?:geboren|gezogen|umgezogen|gewechselt"
-    r"|gekauft|unterschrieben|geheiratet|angefangen)\b",
-    r"\b(?:ich|wir) (?:bin|sind|habe?n?)\b.{0,60}\b(?:geboren|gezogen|umgezogen|gewechselt"
-    r"|gekauft|unterschrieben|geheiratet|angefangen)\b",
-    r"(?:生日|到期|截止|合同|开始|結束|结束|出生|誕生日|期限)",
-)
-IMPERATIVES = _compiled(
-    r"(?:schedule|find|search|show|give|tell|write|create|make|add|set|list|check|look|get"
-    r"|fetch|summari[sz]e|update|remind|book|plan"
-    r"|send|compare|explain|use|run|fix|draft|generate|read|open|move|change|delete|remove"
-    r"|put|compute|calculate|translate|what"
-    r"|which|who|how|why|where|when|is|are|was|were|do|does|did|can|could|should|would|let"
-    r"|try|imagine|suppose|in the)\b",
-    r"(?:suche?|finde?|zeige?|gib|sag|schreibe?|erstelle?|mache?|lege?|trage?|füge|setze?"
-    r"|prüfe?|schau|hole?|fasse?|erinnere?|buche?"
-    r"|plane?|schicke?|sende?|vergleiche?|erkläre?|nutze?|nimm|öffne?|lies|verschiebe?"
-    r"|ändere?|lösche?|entferne?|berechne?|übersetze?"
-    r"|was|welche[rsnm]?|wer|wie|warum|wo|wann|ist|sind|war|kannst|könntest|soll|angenommen)\b",
 )
 
 _WEAK_WORDS = """

@@ -39,7 +39,7 @@ from .candidate_text import is_of_the_host, sentences
 LEDGER = "lifecycle/candidates.jsonl"  # in the state folder
 LIMIT = 50  # drafts of one run
 # Sessions in which nobody speaks for himself, or anybody may.
-EXCLUDED = frozenset({"cron", "subagent"}) | OPEN
+EXCLUDED = frozenset({"cron", "subagent", "tool"}) | OPEN
 MAX_TITLE = 80  # characters
 _ALIKE = 0.7  # of their words: one thing said twice in a session
 _HEAD = 8_192  # bytes of a note in which its properties are looked for

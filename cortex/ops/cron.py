@@ -200,7 +200,7 @@ def refuse_unlimited(job: Planned, host: Scheduler) -> None:
         raise CortexError(
             "the command hermes cron cannot keep a job's model to some tools; "
             f"set {setting_of(job.kind, 'model')} to false, or run it in the Python of Hermes "
-            "as: hermes cortex cron install"
+            f"as: {host.hermes} cortex cron install"
         )
 
 
@@ -211,7 +211,7 @@ def _read_back(job: Planned, host: Scheduler) -> Found:
     told = f"{len(ours)} jobs" if len(ours) != 1 else f"another {', '.join(wrong)}"
     raise CortexError(
         f"the scheduler of Hermes took the job {job.name} and now shows {told} for it; "
-        "look at it with: hermes cron list --all"
+        f"look at it with: {host.hermes} cron list --all"
     )
 
 
@@ -267,7 +267,7 @@ def uninstall(
             if ours and _of_kind(kind, host.jobs(), name)[0]:
                 raise CortexError(
                     f"the scheduler of Hermes still has the job {name}; "
-                    f"remove it yourself: hermes cron remove {ours[0].id}"
+                    f"remove it yourself: {host.hermes} cron remove {ours[0].id}"
                 )
             has_script = _remove_script(home, kind)
             outcome = REMOVED if ours or has_script else ABSENT
@@ -299,7 +299,7 @@ def status(
         firing.told,
         firing.time_zone,
         standing,
-        tuple(_warnings(config, home, standing, firing.time_zone)),
+        tuple(_warnings(config, home, standing, firing.time_zone, host.hermes)),
     )
 
 
@@ -345,7 +345,11 @@ def _standing(
 
 
 def _warnings(
-    config: Config, home: Path, standing: Sequence[Standing], time_zone: str | None
+    config: Config,
+    home: Path,
+    standing: Sequence[Standing],
+    time_zone: str | None,
+    hermes: str,
 ) -> Iterator[str]:
     for job in standing:
         if job.found is None:
@@ -358,7 +362,7 @@ def _warnings(
                 f"{setting_of(job.kind, 'timezone')}, {zone}, which is for the days it is about"
             )
         if job.found.is_paused:
-            yield f"{job.name} is paused in Hermes; to go on: hermes cron resume {job.found.id}"
+            yield f"{job.name} is paused in Hermes; to go on: {hermes} cron resume {job.found.id}"
     if any(job.found and not job.found.no_agent for job in standing):
         from .host_config import lacking
 

@@ -179,15 +179,18 @@ os.environ["HERMES_HOME"] = HOME
 # Not the folder of this file, where a script of another's could be taken for a package.
 sys.path[0] = WANTED["folder"]
 
-from cortex.cli import main
+from pathlib import Path
 
-sys.exit(main(["cron", "run", WANTED["job"], "--config", CONFIG, "--quiet"], WANTED["program"]))
+from cortex.cli import main
+from cortex.commands import in_host
+from cortex.home import default_home
+
+program = in_host(Path(HOME), default_home(os.environ))
+sys.exit(main(["cron", "run", WANTED["job"], "--config", CONFIG, "--quiet"], program))
 '''
 
 
 def _script(kind: Kind, config: Path, home: Path, runner: Runner) -> str:
-    from ..commands import IN_HOST
-
     is_default = config == home / "cortex" / "config.yaml"
     wanted = {
         "job": kind,
@@ -195,7 +198,6 @@ def _script(kind: Kind, config: Path, home: Path, runner: Runner) -> str:
         "python": runner.python,
         "prefix": runner.prefix,
         "folder": str(runner.folder),
-        "program": IN_HOST,
     }
     text = _SCRIPT.format(about=f"The job {kind} of Cortex.", wanted=json.dumps(wanted))
     return f"{_STAMP}{hashlib.sha256(text.encode()).hexdigest()[:16]}\n{text}"

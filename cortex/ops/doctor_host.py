@@ -13,7 +13,7 @@ from typing import Any
 
 from .._version import __version__
 from ..checks.doctor import FIX, Finding, Found, listed, ok
-from ..commands import in_host
+from ..commands import host_itself, in_host
 from ..home import default_home
 from ..inject.blocks import SWITCH, is_switched_off
 from . import homes, host_config, plugin_folder
@@ -40,11 +40,12 @@ def host(home: Path, env: Mapping[str, str]) -> Found:
     settings = home / "config.yaml"
     if not settings.is_file():
         return
+    hermes = host_itself(home, default_home(env))
     if (parsed := read_settings(settings)) is None:
         what = f"{settings} cannot be read as YAML settings, so what is on in Hermes is not known"
-        yield Finding("problem", what, "mend it; `hermes doctor` may say more")
+        yield Finding("problem", what, f"mend it; `{hermes} doctor` may say more")
         return
-    yield from _wiring(home, parsed)
+    yield from _wiring(home, parsed, hermes)
     yield from _shell_hooks(parsed)
 
 
@@ -78,7 +79,7 @@ def _plugin(home: Path) -> Found:
         yield Finding("warning", what, "bring one of the two up to date")
 
 
-def _wiring(home: Path, settings: Mapping[str, Any]) -> Found:
+def _wiring(home: Path, settings: Mapping[str, Any], hermes: str) -> Found:
     is_on = host_config.is_enabled(home)
     if is_on and not plugin_folder.is_found(home):
         yield Finding(
@@ -97,13 +98,13 @@ def _wiring(home: Path, settings: Mapping[str, Any]) -> Found:
     elif is_on:
         yield ok("the plugin and its skills are on")
     if is_on:
-        yield from _toolset(settings)
+        yield from _toolset(settings, hermes)
         if stale := plugin_folder.stale_skills(home):
             what = f"copies of skills in the home are not those of this version: {listed(stale)}"
             yield Finding("warning", what, command=FIX, fix=COPY_SKILLS, names=tuple(stale))
 
 
-def _toolset(settings: Mapping[str, Any]) -> Found:
+def _toolset(settings: Mapping[str, Any], hermes: str) -> Found:
     """Where a user has turned the tools off: by `agent.disabled_toolsets`, or in `hermes tools`."""
     agent = settings.get("agent")
     disabled = agent.get("disabled_toolsets") if isinstance(agent, dict) else None
@@ -124,7 +125,7 @@ def _toolset(settings: Mapping[str, Any]) -> Found:
     ]
     if off:
         what = f"the vault tools are turned off for {listed(off)}"
-        yield Finding("info", what, "hermes tools turns them on")
+        yield Finding("info", what, f"{hermes} tools turns them on")
 
 
 def _shell_hooks(settings: Mapping[str, Any]) -> Found:
@@ -156,6 +157,8 @@ def profiles(home: Path, env: Mapping[str, str]) -> Found:
     """The other homes beside this one, and whether Cortex is on in each."""
     for name, place in homes.beside(home, env):
         program = in_host(place, default_home(env))
+        if program == IN_HOST and place != default_home(env):  # a home that no name leads to
+            program = f"HERMES_HOME={shlex.quote(str(place))} {IN_HOST}"
         told = {True: "is on", False: "is not on", None: "is not known to be on"}
         is_on = host_config.is_enabled(place)
         config = place / "cortex" / "config.yaml"
@@ -163,7 +166,7 @@ def profiles(home: Path, env: Mapping[str, str]) -> Found:
             yield Finding(
                 "warning",
                 f"Cortex is on in the profile {name}, which has no config for it",
-                f"{program} init --vault PATH",
+                command=f"{program} init --vault PATH",
             )
         else:
             yield Finding("info", f"Cortex {told[is_on]} in the profile {name} ({place})")

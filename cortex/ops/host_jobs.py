@@ -16,7 +16,7 @@ from importlib import import_module, util
 from pathlib import Path
 from typing import Any, Protocol
 
-from ..commands import in_host
+from ..commands import host_itself
 from ..errors import CortexError
 from ..home import default_home
 from . import homes
@@ -49,6 +49,7 @@ class Scheduler(Protocol):
     """The jobs of one Hermes home."""
 
     means: str  # "modules" or "command", as --json names it
+    hermes: str  # what is typed for this home: `hermes`, or `hermes -p NAME`
     can_limit_tools: bool  # whether a job's model can be kept to some toolsets
 
     def jobs(self) -> list[Found]:
@@ -71,20 +72,16 @@ def scheduler(home: Path, env: Mapping[str, str]) -> Scheduler:
         raise CortexError(
             f"there is no Hermes home at {home} yet; start Hermes once, and try again"
         )
+    hermes = host_itself(home, default_home(env))
     if _is_host_python():
-        return HostModules(home, _hermes(home, env))
+        return HostModules(home, hermes)
     command = shutil.which("hermes", path=env.get("PATH"))
     if command is None:
         raise CortexError(
             "Hermes is neither in this Python nor on the PATH, so there is no scheduler for the "
-            "jobs; install it, or run this in it as: hermes cortex cron"
+            f"jobs; install it, or run this in it as: {hermes} cortex cron"
         )
-    return HostCommand(home, env, command)
-
-
-def _hermes(home: Path, env: Mapping[str, str]) -> str:
-    """What is typed for this home: `hermes`, or `hermes -p NAME` for a profile."""
-    return in_host(home, default_home(env)).removesuffix(" cortex")
+    return HostCommand(home, env, command, hermes)
 
 
 def _is_host_python() -> bool:
@@ -102,7 +99,7 @@ class HostModules:
 
     def __init__(self, home: Path, hermes: str) -> None:
         self._home = home
-        self._hermes = hermes  # as it is typed for this home
+        self.hermes = hermes
 
     def jobs(self) -> list[Found]:
         with self._host() as jobs:
@@ -157,7 +154,7 @@ class HostModules:
                 return Firing(True, f"by the provider {provider} of Hermes", name)
             beat, done = jobs.get_ticker_heartbeat_age(), jobs.get_ticker_success_age()
             gateways = import_module("hermes_cli.gateway").find_gateway_pids()
-            return _firing(self._hermes, bool(gateways), beat, done, name)
+            return _firing(self.hermes, bool(gateways), beat, done, name)
 
     @contextlib.contextmanager
     def _host(self) -> Iterator[Any]:
@@ -173,7 +170,7 @@ class HostModules:
         except _HOST_ERRORS as error:
             raise CortexError(
                 f"the scheduler of Hermes failed ({type(error).__name__}: {error}); "
-                f"see: {self._hermes} cron list, and {self._home / 'cron' / 'jobs.json'}"
+                f"see: {self.hermes} cron list, and {self._home / 'cron' / 'jobs.json'}"
             ) from error
 
 
@@ -235,8 +232,8 @@ class HostCommand:
     means = "command"
     can_limit_tools = False  # it has no option for that
 
-    def __init__(self, home: Path, env: Mapping[str, str], command: str) -> None:
-        self._home = home
+    def __init__(self, home: Path, env: Mapping[str, str], command: str, hermes: str) -> None:
+        self.hermes = hermes
         self._env = {**env, "HERMES_HOME": str(home), "NO_COLOR": "1"}
         self._command = command
 
@@ -255,7 +252,7 @@ class HostCommand:
     def firing(self) -> Firing:
         text = self._run("status")
         if "will NOT fire" in text:
-            return _firing(_hermes(self._home, self._env), False, None, None, None)
+            return _firing(self.hermes, False, None, None, None)
         line = next((line.strip() for line in text.splitlines() if line.strip()), "")
         is_good = True if line.startswith("✓") else False if line.startswith("⚠") else None
         return Firing(is_good, line.lstrip("✓⚠ "), None)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import datetime as dt
 import os
-from collections.abc import Iterator, Mapping, Sequence
+import shlex
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Literal
@@ -14,11 +14,12 @@ from typing import Literal
 from .. import files as artifacts
 from ..config.load import parse
 from ..config.render import commented
-from ..errors import CortexError, UsageError
+from ..errors import ConfigError, CortexError, UsageError
 from ..home import expand
 from ..vault.note_schema import NOT_CURATED
 from ..vault.scan import FolderRules, lies_among_notes
 from . import scaffold as layout
+from .shipped import shipped_notes
 
 DEFAULT_VAULT = "~/hermes-workspace/vault"
 ONLY_INIT = "only init ever reads it"
@@ -91,18 +92,19 @@ def init(
     sample: first put the shipped sample notes there; the folder must be missing, empty, or hold
     nothing but them. scaffold: what is missing of the layout, the folder itself too; None does so
     for a vault that is there and empty and has no config yet, and takes any other as it is. The
-    config of an empty vault so laid out takes in the folders for what is known, and no others.
+    config of an empty vault so laid out takes in the folders for what is known, and no others. It
+    builds into a folder of its own where another config lies beside it.
 
     Raises UsageError, before anything is written, if the vault is not there or the config already
-    names another.
+    names another. Raises CortexError where writing is not allowed; the next run finishes it.
     """
     has_config = os.path.lexists(config_path)
     if has_config:
         _refuse_another_vault(vault, config_path, env)
     if sample and scaffold:
         raise UsageError("--sample and --scaffold exclude each other; leave one of them out")
-    if not sample and not vault.is_dir() and (os.path.lexists(vault) or not scaffold):
-        raise UsageError(_no_vault(vault))
+    if not vault.is_dir():
+        _refuse_no_vault(vault, is_made=bool(sample or scaffold))
     is_empty = not sample and layout.is_empty(vault)
     if scaffold is None:
         scaffold = is_empty and not sample and not has_config
@@ -114,27 +116,62 @@ def init(
     pieces = layout.missing(vault, today) if scaffold else []
     actions = _sample_actions(vault) if sample else []
     actions += _layout_actions(vault, pieces) if scaffold else []
-    actions.append(Action("keep" if has_config else "write", config_path, "the config"))
+    chunks_path = None if has_config else _chunks_path(config_path, env)
+    what = "the config"
+    if chunks_path is not None:
+        what = f"the config, which builds into {Path(chunks_path).parent}"
+    actions.append(Action("keep" if has_config else "write", config_path, what))
     if dry_run:
         return actions
-    if sample:
-        _copy_sample(vault)
-    if scaffold:
-        layout.write(vault, pieces)
-    if not has_config:
-        # Folders that a vault with an order of its own has beside these must be searched too.
-        include = layout.CURATED if scaffold and is_empty else ()
-        exclude = NOT_CURATED if scaffold else ()
-        artifacts.write_text(config_path, commented(vault, include, exclude))
+    # Folders that a vault with an order of its own has beside these must be searched too.
+    include = layout.CURATED if scaffold and is_empty else ()
+    exclude = NOT_CURATED if scaffold else ()
+    try:
+        if sample:
+            _copy_sample(vault)
+        if scaffold:
+            layout.write(vault, pieces)
+        if not has_config:
+            artifacts.write_text(config_path, commented(vault, include, exclude, chunks_path))
+    except PermissionError as error:
+        place = Path(error.filename)
+        place = place.parent if place.name.startswith(artifacts.STAGED) else place
+        raise CortexError(
+            f"{place} cannot be written: {error.strerror}; give yourself the right to write there, "
+            "or give another folder"
+        ) from None
     return actions
 
 
-def _no_vault(vault: Path) -> str:
-    what = "is not a folder" if os.path.lexists(vault) else "does not exist"
-    return (
-        f"the vault {vault} {what}; give the folder of your notes, "
-        "or add --scaffold to begin a new one, or --sample for one to try"
-    )
+_MAX_CONFIG_BYTES = 256 * 1024  # ours has 10 KB; beside it may lie any YAML
+
+
+def _chunks_path(config_path: Path, env: Mapping[str, str]) -> str | None:
+    """Where the config has to build, if another one beside it builds into their common folder."""
+    folder = config_path.parent
+    for other in sorted([*folder.glob("*.yaml"), *folder.glob("*.yml")]):
+        try:
+            if other.stat().st_size > _MAX_CONFIG_BYTES:
+                continue
+            found = parse(other, env)
+        except (ConfigError, OSError):  # the YAML of something else
+            continue
+        if found.vault.path is not None and found.state == folder:
+            return f"{config_path.stem}-state/chunks.jsonl"
+    return None
+
+
+def _refuse_no_vault(vault: Path, is_made: bool) -> None:
+    """is_made: it is to be made, where it can be."""
+    there = next(place for place in (vault, *vault.parents) if os.path.lexists(place))
+    if not there.is_dir():
+        what = "is not a folder" if there == vault else f"cannot be made, as {there} is no folder"
+        raise UsageError(f"the vault {vault} {what}; give the folder of your notes")
+    if not is_made:
+        raise UsageError(
+            f"the vault {vault} does not exist; give the folder of your notes, "
+            "or add --scaffold to begin a new one, or --sample for one to try"
+        )
 
 
 def _layout_actions(vault: Path, pieces: Sequence[layout.Piece]) -> list[Action]:
@@ -155,7 +192,7 @@ def _refuse_another_vault(vault: Path, config_path: Path, env: Mapping[str, str]
     if not _same_folder(existing, vault):
         raise UsageError(
             f"{config_path} is for the vault {existing}, not {vault}; change vault.path in it, "
-            f"or keep both: cortex init --vault {vault} --config OTHER_FILE"
+            f"or keep both: cortex init --vault {shlex.quote(str(vault))} --config OTHER_FILE"
         )
 
 
@@ -167,8 +204,6 @@ def _same_folder(one: Path, other: Path) -> bool:
 
 
 def _sample_actions(vault: Path) -> list[Action]:
-    if os.path.lexists(vault) and not vault.is_dir():
-        raise UsageError(f"{vault} is not a folder; the sample needs one that is empty")
     names = {name for name, _ in _sample_files()}
     # What an earlier run wrote may be there, whole or in part; anything else is somebody's.
     for folder, _, there in os.walk(vault):
@@ -191,19 +226,4 @@ def _copy_sample(vault: Path) -> None:
 
 
 def _sample_files() -> list[tuple[str, Traversable]]:
-    """(path in the vault, file) of each note that the package ships."""
-    package = __name__.rsplit(".", 2)[0]
-    found = sorted(_walk(files(package) / "sample", ""), key=lambda pair: pair[0])
-    if not found:
-        raise CortexError("this installation has no sample vault; install hermes-cortex again")
-    return found
-
-
-def _walk(folder: Traversable, prefix: str) -> Iterator[tuple[str, Traversable]]:
-    if not folder.is_dir():
-        return
-    for entry in folder.iterdir():
-        if entry.is_dir():
-            yield from _walk(entry, f"{prefix}{entry.name}/")
-        else:
-            yield prefix + entry.name, entry
+    return shipped_notes("sample", "sample vault")

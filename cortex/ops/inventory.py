@@ -38,7 +38,7 @@ class Inventory:
     """All notes of the vault, those that the settings leave out too, as they are now.
 
     found, notes: by path, in order of paths. flagged: those to promote, in the same order.
-    unreadable: {file, message} of those that could not be read.
+    unreadable: {file, message} of the notes and folders that could not be read.
     """
 
     def __init__(self, vault: Path, *, follow_outside: bool = False) -> None:
@@ -46,10 +46,18 @@ class Inventory:
         self.found = {note.path: note for note in scanned.notes}
         self.notes: dict[str, VaultNote] = {}
         self.flagged: list[VaultNote] = []
-        self.unreadable: list[dict[str, Json]] = []
+        self.unreadable: list[dict[str, Json]] = [
+            {"file": path, "message": problem.message}
+            for path, problem in scanned.problems
+            if problem.code == "folder_unreadable"
+        ]
         for found in self.found.values():
             self._read(found)
         self._resolver = Resolver(map(_record, self.notes.values()), ())
+        self._named: dict[str, list[str]] = {}  # folded file name or title -> paths
+        for note in self.notes.values():
+            for name in dict.fromkeys(map(folded_name, (note.stem, note.title))):
+                self._named.setdefault(name, []).append(note.path)
 
     def resolved(self, note: VaultNote, link: Link) -> list[str]:
         """The notes other than its own that a link may mean."""
@@ -60,12 +68,7 @@ class Inventory:
         if found.path in self.notes and found.path != note.path:
             return [str(found.path)]
         name = folded_name(link.target.rpartition("/")[2])
-        return [
-            other.path
-            for other in self.notes.values()
-            if other.path != note.path
-            and name in (folded_name(other.stem), folded_name(other.title))
-        ]
+        return [path for path in self._named.get(name, ()) if path != note.path]
 
     def contradictions(self, pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
         """Of each note, what contradicts it or is contradicted by it, sorted, as far as is known.

@@ -59,6 +59,8 @@ class Run:
     status: Status
     promotions: tuple[Promotion, ...]
     kept: tuple[tuple[str, str], ...] = ()  # (path, why) that undoing had to leave
+    # Tells its files from those of another profile, which may promote in the same vault just now.
+    mark: str = ""
 
     @property
     def is_open(self) -> bool:
@@ -67,7 +69,8 @@ class Run:
 
     def temp(self, write: Write) -> str:
         """The name of the file in which a write is prepared; hidden, and told apart by its run."""
-        return f".cortex-{self.number}-{digest(write.path.encode('utf-8'))[:12]}.tmp"
+        name = digest(f"{self.mark}{write.path}".encode())[:12]
+        return f".cortex-{self.number}-{name}.tmp"
 
 
 class Journal:
@@ -96,7 +99,15 @@ class Journal:
         self.add(number, blobs)
         started = now.astimezone(dt.UTC).isoformat(timespec="seconds")
         day = now.date().isoformat()
-        run = Run(number, os.path.realpath(vault), started, day, "begun", tuple(promotions))
+        run = Run(
+            number=number,
+            vault=os.path.realpath(vault),
+            started=started,
+            day=day,
+            status="begun",
+            promotions=tuple(promotions),
+            mark=digest(os.fsencode(os.path.realpath(folder)))[:12],
+        )
         self.save(run)
         sync_folder(self.folder)
         return run
@@ -121,7 +132,8 @@ class Journal:
         """That one promotion of a run has come to its end."""
         line = dumps({"promotion": index, "state": promotion.state, "why": promotion.why})
         with open(self._file(run.number, "done.jsonl"), "ab") as file:
-            file.write(f"{line}\n".encode())
+            # The line end before it: what was cut short by a kill must not swallow this one too.
+            file.write(f"\n{line}\n".encode())
             file.flush()
             os.fsync(file.fileno())
 
@@ -160,6 +172,7 @@ class Journal:
                 status=values["status"],
                 promotions=tuple(promotions),
                 kept=tuple((path, why) for path, why in values["kept"]),
+                mark=values.get("mark", ""),
             )
         except OSError as error:
             raise Damaged(f"{path} cannot be read ({error.strerror}); {_REMEDY}") from None

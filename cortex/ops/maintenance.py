@@ -20,7 +20,8 @@ EVENT = "maintenance"
 KINDS = {"index": "index", "embed": "vectors", "graph": "graph"}  # step -> what it builds
 _LISTED = 50  # paths in the line of the log
 
-Steps = Mapping[str, Callable[[], Any]]  # name -> what does it and returns its report
+# Name -> what does it and returns its report; its argument: do it all anew.
+Steps = Mapping[str, Callable[[bool], Any]]
 
 
 @dataclass(slots=True)
@@ -52,8 +53,8 @@ def probe(
 ) -> MaintenanceReport:
     """What an upkeep would find to do, by path, size and time of the notes. Writes nothing.
 
-    One step `probe`, with the counts new, changed, removed and unchanged, and the artifacts that
-    are missing or lag behind the index in its message.
+    One step `probe`, with the counts new, changed, removed and unchanged, and in its message what
+    is not built yet, is damaged or lags behind the index.
     """
     began = time.monotonic()
     counts, lacks = _differences(state, vault, rules, follow_outside)[0], _lacking(state)
@@ -71,6 +72,7 @@ def maintain(
     steps: Steps,
     now: dt.datetime,
     *,
+    force: bool = False,
     follow_outside: bool = False,
 ) -> MaintenanceReport:
     """Run the steps in order; the first that fails ends it, and the rest are told as skipped.
@@ -79,11 +81,13 @@ def maintain(
     embedded: `embed` is skipped and says why. Once there are vectors it is one, but the graph,
     which needs none, is built all the same. A line goes to the vault's log.md where that is there,
     and the steps run once more if log.md itself is indexed, or it would be out of date at once.
+    Then the sums are those of the second time, and the changes those of the first. force: the
+    first time, do it all anew.
     """
     began = time.monotonic()
     report = MaintenanceReport(False)
     paths = _differences(state, vault, rules, follow_outside)[1]
-    _run(state, steps, report)
+    _run(state, steps, report, force)
     counts = {
         f"{step.step}_{name}": count for step in report.steps for name, count in step.counts.items()
     }
@@ -95,16 +99,19 @@ def maintain(
     if warning := append_line(vault, line):
         report.warnings.append(warning)
     if report.is_ok and _size(vault / NAME) != before and rules.takes(NAME):
-        _run(state, steps, again := MaintenanceReport(False))
+        _run(state, steps, again := MaintenanceReport(False), False)
         for step, more in zip(report.steps, again.steps, strict=True):
             step.seconds = round(step.seconds + more.seconds, 3)
             if more.outcome == "FAIL":
                 step.outcome, step.message = "FAIL", more.message
+            elif more.counts:
+                step.counts |= {what: more.counts[what] for what in _SUMS if what in more.counts}
+                step.message = _told(step.counts)
     report.duration_seconds = round(time.monotonic() - began, 3)
     return report
 
 
-def _run(state: State, steps: Steps, report: MaintenanceReport) -> None:
+def _run(state: State, steps: Steps, report: MaintenanceReport, force: bool) -> None:
     failed = ""
     for name, work in steps.items():
         if failed:
@@ -113,13 +120,13 @@ def _run(state: State, steps: Steps, report: MaintenanceReport) -> None:
         began = time.monotonic()
         step = StepReport(name, "OK", 0.0)
         try:
-            done = work()
+            done = work(force)
             step.counts = _counts(name, done)
-            step.message = ", ".join(f"{count:,} {what}" for what, count in step.counts.items())
+            step.message = _told(step.counts)
             if name == "index":
                 report.unread = _unread(done)
         except Unavailable as error:
-            step.message = str(error)
+            step.message = error.why
             step.outcome = "FAIL" if _is_built(state, KINDS[name]) else "SKIP"
         except CortexError as error:
             step.outcome, step.message = "FAIL", str(error)
@@ -137,6 +144,17 @@ _COUNTED: dict[str, Sequence[str]] = {
     "embed": ("vectors", "encoded", "reused", "removed"),
     "graph": ("nodes", "edges", "broken"),
 }
+
+
+_SUMS = {"notes": "note", "vectors": "vector", "nodes": "node", "edges": "edge", "broken": "broken"}
+
+
+def _told(counts: Mapping[str, int]) -> str:
+    """`3 notes, 1 added`: each count with its name, which is of one or of many."""
+    return ", ".join(
+        f"{count:,} {_SUMS.get(what, what) if count == 1 else what}"
+        for what, count in counts.items()
+    )
 
 
 def _counts(name: str, done: Any) -> dict[str, int]:
@@ -186,21 +204,22 @@ def _differences(
 
 
 def _lacking(state: State) -> list[str]:
-    """What is missing, damaged or lags behind the index."""
+    """What is not built yet, is damaged or lags behind the index."""
     lacks = []
     index = None
     for step, kind in KINDS.items():
+        verb, lag = ("are", "lag") if kind == "vectors" else ("is", "lags")
         try:
             stamp = state.stamp(kind)
         except Damaged:
-            lacks.append(f"the {kind} artifact is damaged")
+            lacks.append(f"the {kind} {verb} damaged")
             continue
         if step == "index":
             index = stamp
         if stamp is None:
-            lacks.append(f"the {kind} artifact is missing")
+            lacks.append(f"the {kind} {verb} not built yet")
         elif step != "index" and index is not None and stamp.built_from != index.generation:
-            lacks.append(f"the {kind} artifact lags behind the index")
+            lacks.append(f"the {kind} {lag} behind the index")
     return lacks
 
 

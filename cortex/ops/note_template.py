@@ -40,14 +40,17 @@ def template_for(vault: Path, kind: str, named: str | None) -> Template:
         return _read(vault, _named(vault, named))
     names = [_spelt(form.format(kind)) for form in _FORMS]
     for folder in _folders(vault):
-        with contextlib.suppress(OSError):
-            there = {
-                _spelt(name[:-3]): name
-                for name in sorted(os.listdir(vault / folder), reverse=True)
-                if is_note_name(name) and not (vault / folder / name).is_symlink()
-            }
-            if found := next((there[name] for name in names if name in there), None):
-                return _read(vault, f"{folder}/{found}")
+        try:
+            listed = sorted(os.listdir(vault / folder), reverse=True)
+        except OSError:
+            continue
+        there = {
+            _spelt(name[:-3]): name
+            for name in listed
+            if is_note_name(name) and not (vault / folder / name).is_symlink()
+        }
+        if found := next((there[name] for name in names if name in there), None):
+            return _read(vault, f"{folder}/{found}")
     return Template(None, shipped_template(kind))
 
 
@@ -89,6 +92,10 @@ def _read(vault: Path, path: str) -> Template:
         text, problems = decode((vault / path).read_bytes())
     except Undecodable:
         raise UsageError(f"the template {path} is no text; name another one") from None
+    except OSError as error:
+        raise UsageError(
+            f"the template {path} cannot be read: {error.strerror}; mend that, or name another one"
+        ) from None
     if any(problem.code == "not_utf8" for problem in problems):
         raise UsageError(f"the template {path} is not UTF-8; save it as that")
     return Template(path, text)
@@ -126,6 +133,7 @@ _PLACEHOLDER = re.compile(r"\{\{\s*(title|date|time)\s*(?::([^{}\r\n]*))?\}\}", 
 _PROPERTY = re.compile(
     r"((?:[ \t]*-[ \t]+)?(?:[^\s#:'\"\[{-][^:]*:[ \t]+)?)(.*?)((?:[ \t]+#.*)?\s*)"
 )
+_QUOTED_ALONE = re.compile(r"""(["'])\{\{[^{}"']*\}\}\1""")
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
 
@@ -136,6 +144,8 @@ def _filled_line(line: str, value: Callable[[re.Match[str]], str]) -> str:
     if match is None or not match[1].strip():  # a line of a longer text
         return _PLACEHOLDER.sub(value, line)
     front, written, end = match.groups()
+    if _QUOTED_ALONE.fullmatch(written) and _DAY.fullmatch(_PLACEHOLDER.sub(value, written[1:-1])):
+        return front + _PLACEHOLDER.sub(value, written[1:-1]) + end  # YAML needs no quotes by now
     if written[0] in "'\"[":
         return front + _PLACEHOLDER.sub(lambda found: _inside(found, value), written + end)
     whole = _PLACEHOLDER.sub(value, written)

@@ -14,14 +14,14 @@ from pathlib import Path
 
 from ..checks.frontmatter import issues_in
 from ..checks.issue import Issue
-from ..errors import UsageError
+from ..errors import CortexError, UsageError
 from ..files import create_below
 from ..redaction import find
 from ..text import brief, line_starts, one_line
 from ..types import Json
 from ..vault.frontmatter import date_of, secret_spans, split
 from ..vault.note_schema import FOLDER_TYPES, INBOX, REQUIRED, WORDS
-from ..vault.reading import folded
+from ..vault.reading import folded, spelt_there
 from ..vault.scan import FolderRules, is_visible, scan
 from .frontmatter_edit import Change, NotEditable, Value, edited, same_name, value_of
 from .note_template import Template, filled, template_for
@@ -97,11 +97,19 @@ def draft(vault: Path, wanted: NewNote, now: dt.datetime) -> Draft:
 
 
 def write(vault: Path, note: Draft) -> None:
-    """Write it, whole or not at all. Raises UsageError if something is there by now."""
+    """Write it, whole or not at all.
+
+    Raises UsageError if something is there by now, CortexError if the folder may not be written.
+    """
     try:
         create_below(vault, note.path, note.text.encode("utf-8"))
     except FileExistsError:
         raise UsageError(f"{note.path} is there already; give another title") from None
+    except PermissionError as error:
+        raise CortexError(
+            f"{vault / note.path} cannot be written: {error.strerror}; "
+            "give yourself the right to write there"
+        ) from None
 
 
 def _refuse_half_characters(wanted: NewNote) -> None:
@@ -164,7 +172,7 @@ def _folder(vault: Path, wanted: NewNote) -> str:
         raise UsageError(f"the folder {brief(given)!r} is hidden from searches; give another one")
     place, spelt = vault, []
     for part in parts:
-        there = _spelt_there(place, part)
+        there = spelt_there(place, part)
         if there is None and _bad_folder_name(part):
             raise UsageError(f"the folder {brief(part)!r} is no name for one; give another one")
         spelt.append(there or part)
@@ -181,19 +189,8 @@ def _bad_folder_name(name: str) -> bool:
     return bool(is_bad) or name != name.strip(". ") or len(name.encode()) > MAX_NAME_BYTES
 
 
-def _spelt_there(folder: Path, name: str) -> str | None:
-    """The name that is there for `name`: as it is, else but for case and composition."""
-    try:
-        there = os.listdir(folder)
-    except OSError:
-        return None
-    if name in there:
-        return name
-    return next((other for other in sorted(there) if folded(other) == folded(name)), None)
-
-
 def _refuse_taken(vault: Path, folder: str, name: str) -> None:
-    taken = _spelt_there(vault / folder, name)
+    taken = spelt_there(vault / folder, name)
     if taken is not None:
         place = one_line(f"{folder}/{taken}" if folder else taken)
         raise UsageError(f"{place} is there already; give another title, or change that note")

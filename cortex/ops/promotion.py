@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import os
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -50,7 +51,6 @@ class Plan:
     contradictions: list[dict[str, Json]] = field(default_factory=list)
     not_superseded: list[dict[str, Json]] = field(default_factory=list)
     unreadable: list[dict[str, Json]] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
 
 
 def plan(
@@ -92,6 +92,7 @@ class _Planner:
         self.now_at: dict[str, str] = {}  # source -> target, of this run
         self.planned: dict[str, bytes] = {}  # path -> what it holds after the writes so far
         self.superseding: dict[str, str] = {}  # candidate -> another one that supersedes it
+        self.marked: dict[str, str] = {}  # superseded in this run -> the new note that does it
 
     def plan(self, graph_contradictions: Iterable[tuple[str, str]]) -> Plan:
         against = self.inventory.contradictions(graph_contradictions)
@@ -120,7 +121,8 @@ class _Planner:
             pass
         elif folder is None:
             known = ", ".join(FOLDERS)
-            message = f"type {brief(kind)!r} has no folder of its own; set promote_type to {known}"
+            message = f"type {brief(kind)!r} has no folder of its own"
+            message += f"; set promote_type to one of: {known}"
             self._skip(note, "no_folder_for_type", message)
         elif not self._can_hold(folder):
             self._skip(note, "unusable_folder", f"{folder} is no folder, or a link to one")
@@ -249,6 +251,7 @@ class _Planner:
         for path in older:
             if (edit := self._superseding(note, path, target)) is not None:
                 writes.append(self._write(path, *edit))
+                self.marked[path] = target
                 contents += edit
         self.out.blobs.update((digest(content), content) for content in contents)
         self.out.promotions.append(Promotion(note.path, target, kind, derived_from, tuple(writes)))
@@ -268,6 +271,8 @@ class _Planner:
                 before = self.found[path].file.read_bytes()
             else:
                 before = self.planned[path]
+            if path in self.marked:
+                raise NotEditable(f"{self.marked[path]} supersedes it already")
             if by not in (None, "", []):
                 raise NotEditable("it says already what superseded it")
             if is_template(path) or path.split("/")[0].casefold() == RAW:
@@ -313,10 +318,14 @@ def _type_of(values: Mapping[str, Json]) -> str:
 
 
 def _folders_as_spelt(vault: Path) -> dict[str, str]:
-    """Type -> its folder, as the vault spells it where it is there."""
+    """Type -> its folder, as the vault spells it where it is there; the usual spelling first."""
     with os.scandir(vault) as entries:
-        there = {entry.name.casefold(): entry.name for entry in entries if entry.is_dir()}
-    return {kind: there.get(folder.casefold(), folder) for kind, folder in FOLDERS.items()}
+        names = sorted(entry.name for entry in entries if entry.is_dir())
+    there = {name.casefold(): name for name in names} | {name: name for name in names}
+    return {
+        kind: there.get(folder, there.get(folder.casefold(), folder))
+        for kind, folder in FOLDERS.items()
+    }
 
 
 def _secrets(text: str) -> list[dict[str, Json]]:
@@ -328,8 +337,6 @@ def _secrets(text: str) -> list[dict[str, Json]]:
 
 
 def _line(starts: list[int], at: int) -> int:
-    from bisect import bisect_right
-
     return bisect_right(starts, at)
 
 

@@ -23,6 +23,7 @@ from ..files import sync_folder
 from ..state import RUNS, State
 from ..types import Json
 from . import reset_chroma
+from .viewer import FILE as PAGE
 
 PARTS = ("chunks", "vectors", "chroma", "graph", "rest")  # in the order they are told
 KIND = {"chunks": "index", "vectors": "vectors", "graph": "graph"}
@@ -114,6 +115,7 @@ def plan(state: State, config: Config, parts: Iterable[str]) -> Plan:
         else:
             items += _generations(state, part)
             items += _caches(state) if part == "vectors" else []
+            items += _pages(state) if part == "graph" else []
     going = {item.path for item in items}
     rebuilt = [_REBUILT_BY[item.part] for item in items if item.part in _REBUILT_BY]
     return Plan(
@@ -206,6 +208,16 @@ def _caches(state: State) -> Iterator[Item]:
             yield _folder("vectors", folder, "the vectors that a model made")
 
 
+def _pages(state: State) -> Iterator[Item]:
+    """The page of `cortex graph viewer` under its usual name; a page of somebody else's stays."""
+    path = state.root / PAGE
+    if _is_file(path) and _MADE_BY_US in _head(path):
+        yield _file("graph", path, "the page that shows the graph")
+
+
+_MADE_BY_US = b'<meta name="generator" content="Hermes Cortex">'  # see graph_viewer/page/page.html
+
+
 def _chroma(state: State, config: Config) -> tuple[list[Item], list[Left]]:
     path, name = config.index.chroma_path, config.index.collection
     marker_file = state.root / MARKER
@@ -264,6 +276,14 @@ def _json(path: Path) -> Json:
         return json.loads(path.read_bytes()) if _is_file(path) else None
     except (OSError, ValueError, RecursionError):
         return None
+
+
+def _head(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(4096)
+    except OSError:
+        return b""
 
 
 def _file(part: str, path: Path, what: str, size: int | None = None) -> Item:

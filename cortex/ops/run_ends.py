@@ -34,11 +34,7 @@ def finish(
     journal: Journal, vault: Path, run: Run, now: dt.datetime
 ) -> tuple[list[dict[str, Json]], list[str]]:
     """(what was finished, warnings) of a run that was stopped, or of its undoing."""
-    if run.vault != os.path.realpath(vault) and not _is_known(vault, run):
-        raise CortexError(
-            f"run {run.number} was stopped in another vault, {run.vault}; finish it with the "
-            f"config of that vault, or move the folder {journal.folder / str(run.number)} away"
-        )
+    check_vault(journal, vault, run)
     if run.status == "undoing":
         report = end_undo(journal, vault, run, undo_steps(vault, run), now, [], resumed=True)
         row: dict[str, Json] = {
@@ -70,8 +66,21 @@ def finish(
     return [row], warnings
 
 
+def check_vault(journal: Journal, vault: Path, run: Run) -> None:
+    """Raises CortexError if a run was made in another vault: here it would find nothing of its own.
+
+    A vault in another place is the one of the run if it has one of its files.
+    """
+    if run.vault == os.path.realpath(vault) or _is_known(vault, run):
+        return
+    folder = journal.folder / str(run.number)
+    raise CortexError(
+        f"run {run.number} was made in another vault, {run.vault}; use the config of that vault, "
+        f"or, if it is gone for good, move the folder {folder} away"
+    )
+
+
 def _is_known(vault: Path, run: Run) -> bool:
-    """Whether a vault in another place is the one of the run: it has one of its files."""
     return any(
         stand(vault, write) in (("after",) if write.before is None else ("before", "after"))
         for promotion in run.promotions

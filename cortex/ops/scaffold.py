@@ -9,15 +9,23 @@ import datetime as dt
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Literal
 
 from ..errors import CortexError, UsageError
 from ..files import create_below
-from ..vault.note_schema import FOLDER_TYPES, NOT_CURATED, RAW_FOLDERS, TEMPLATES
+from ..vault.note_schema import (
+    FOLDER_TYPES,
+    NOT_CURATED,
+    RAW,
+    RAW_FOLDERS,
+    ROOT_FILES,
+    TEMPLATES,
+)
+from ..vault.reading import spelt_there
 from ..vault.scan import FolderRules
+from .shipped import shipped_notes
 
 CURATED = tuple(folder for folder, kind in FOLDER_TYPES.items() if kind is not None)
 FOLDERS = (*FOLDER_TYPES, *RAW_FOLDERS)
@@ -39,21 +47,23 @@ def missing(vault: Path, today: dt.date) -> list[Piece]:
     """What of the layout is not in the vault yet, in the order to write it.
 
     The starter notes come along until SCHEMA.md and index.md are there: who deleted them later
-    does not get them again. Raises UsageError if something is in the way.
+    does not get them again. Raises UsageError if something is in the way, be it a folder or root
+    file in another case, of which a synced copy elsewhere could hold only one.
     """
     pieces = [Piece("folders", folder, "") for folder in FOLDERS]
     pieces += [
         Piece(_group(path), path, source.read_text("utf-8").replace("{{today}}", today.isoformat()))
         for path, source in _shipped()
     ]
-    for folder in {path for piece in pieces for path in _folders_of(piece)}:
+    for folder in sorted({path for piece in pieces for path in _folders_of(piece)}):
         _refuse_in_the_way(vault, folder)
+    for name in (RAW, *FOLDERS, *ROOT_FILES):
+        _refuse_another_case(vault, name)
     is_set_up = all(os.path.lexists(vault / name) for name in ("SCHEMA.md", "index.md"))
     lacking = [
         piece
         for piece in pieces
-        if not os.path.lexists(vault / piece.path)
-        and not (is_set_up and piece.group == "starter notes")
+        if not _is_there(vault, piece.path) and not (is_set_up and piece.group == "starter notes")
     ]
     # Root files last: a run that was killed before them still brings the notes they link to.
     return sorted(lacking, key=lambda piece: piece.group == "root files")
@@ -73,18 +83,21 @@ def write(vault: Path, pieces: list[Piece]) -> None:
 def is_empty(vault: Path) -> bool:
     """Whether nothing visible lies there but what an earlier run of ours left, or nothing at all.
 
-    Hidden files don't count: Obsidian and git make theirs before there is a note.
+    Hidden files don't count: Obsidian and git make theirs before there is a note. A link, and what
+    may not be looked into, is taken for something.
     """
+    unreadable: list[OSError] = []
     ours = {path for path, _ in _shipped()}
     folders = {"/".join(parts[: n + 1]) for parts in _parts() for n in range(len(parts))}
-    for place, inner, names in os.walk(vault):
+    for place, inner, names in os.walk(vault, onerror=unreadable.append):
         inner[:] = [name for name in inner if not name.startswith(".")]
         for known, found in ((folders, inner), (ours, names)):
             for name in found:
-                path = os.path.relpath(os.path.join(place, name), vault).replace(os.sep, "/")
-                if not name.startswith(".") and path not in known:
+                file = os.path.join(place, name)
+                path = os.path.relpath(file, vault).replace(os.sep, "/")
+                if not name.startswith(".") and (path not in known or os.path.islink(file)):
                     return False
-    return True
+    return not any(os.path.lexists(error.filename) for error in unreadable)
 
 
 def searched_anyway(rules: FolderRules) -> list[str]:
@@ -127,20 +140,21 @@ def _refuse_in_the_way(vault: Path, folder: str) -> None:
         )
 
 
+def _refuse_another_case(vault: Path, path: str) -> None:
+    above, _, name = path.rpartition("/")
+    there = spelt_there(vault / above, name)
+    if there not in (None, name) and not os.path.lexists(vault / path):
+        raise UsageError(
+            f"{vault / above / there} is there, where {path} belongs; rename it, "
+            "or leave --scaffold out"
+        )
+
+
+def _is_there(vault: Path, path: str) -> bool:
+    """Whether something stands there, also in another case."""
+    above, _, name = path.rpartition("/")
+    return os.path.lexists(vault / path) or spelt_there(vault / above, name) is not None
+
+
 def _shipped() -> list[tuple[str, Traversable]]:
-    """(path in the vault, file), sorted."""
-    package = __name__.rsplit(".", 2)[0]
-    found = sorted(_walk(files(package) / "starter", ""), key=lambda pair: pair[0])
-    if not found:
-        raise CortexError("this installation has no starter notes; install hermes-cortex again")
-    return found
-
-
-def _walk(folder: Traversable, prefix: str) -> Iterator[tuple[str, Traversable]]:
-    if not folder.is_dir():
-        return
-    for entry in folder.iterdir():
-        if entry.is_dir():
-            yield from _walk(entry, f"{prefix}{entry.name}/")
-        elif entry.name.endswith(".md"):
-            yield prefix + entry.name, entry
+    return shipped_notes("starter", "starter notes")

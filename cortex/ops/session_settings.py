@@ -49,14 +49,20 @@ def wanted_sessions(
         globs=tuple(os.fspath(_path(pattern, env)) for pattern in globs)
         or tuple(os.fspath(home / pattern) for pattern in SESSION_GLOBS),
         legacy_fallback=has_fallback if legacy_fallback is None else legacy_fallback,
-        profiles=profile_names(home),
+        profiles=_profiles(home, _path(database, env)),
         with_compacted=with_compacted,
     )
 
 
-def profile_names(home: Path) -> tuple[str, ...]:
-    """What the host calls the profile of a home; that of its root has two names."""
-    return (home.name,) if home.parent.name == "profiles" else ("default", "custom")
+def _profiles(home: Path, database: Path) -> tuple[str, ...]:
+    """Whose sessions count. The default profile's name none, so in its database, asked by another
+    profile, those without a name are not the asker's.
+    """
+    if home.parent.name != "profiles":
+        return ("default", "custom", "")  # as the host calls it, by where its home is
+    root = home.parent.parent
+    is_of_default = os.path.realpath(database.parent) == os.path.realpath(root)
+    return (home.name,) if is_of_default else (home.name, "")
 
 
 def _path(text: str | os.PathLike[str], env: Mapping[str, str]) -> Path:

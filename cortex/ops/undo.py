@@ -11,7 +11,7 @@ from ..state import State
 from ..types import Json
 from .carry_out import undo_steps
 from .journal import Journal, Run
-from .run_ends import UndoReport, end_undo, finish, undo_report
+from .run_ends import UndoReport, check_vault, end_undo, finish, undo_report
 
 
 def undo_run(
@@ -26,6 +26,7 @@ def undo_run(
     journal = Journal(state.root)
     if dry_run:
         run = _to_undo(journal, number)
+        check_vault(journal, vault, run)
         report = undo_report(run, undo_steps(vault, run), dry_run=True)
         if run.status == "begun":
             what = f"run {run.number} was stopped before its end"
@@ -36,6 +37,7 @@ def undo_run(
         finished: list[dict[str, Json]] = []
         warnings: list[str] = []
         run = _to_undo(journal, number)
+        check_vault(journal, vault, run)
         left = journal.open_run()
         if left is not None and left.status == "begun":
             finished, warnings = finish(journal, vault, left, now)

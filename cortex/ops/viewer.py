@@ -27,8 +27,9 @@ class Viewer:
     path: Path
     bytes: int
     notes: int
-    nodes: int
-    links: int
+    nodes: int  # notes, tags and whatever else links join; without what broken links name
+    links: int  # that lead somewhere
+    broken: int  # that do not, or to several notes
 
 
 def write_viewer(
@@ -81,8 +82,12 @@ def write_viewer(
         path=path,
         bytes=len(text.encode("utf-8")),
         notes=int(data["notes"]),
-        nodes=len(document["nodes"]),
-        links=len(document["edges"]),
+        nodes=sum(node["type"] != "diagnostic" for node in document["nodes"]),
+        links=sum(not edge["type"].startswith("diagnostic_") for edge in document["edges"]),
+        broken=sum(
+            edge["type"] in ("diagnostic_unresolved", "diagnostic_ambiguous")
+            for edge in document["edges"]
+        ),
     )
 
 
@@ -102,6 +107,6 @@ def _records(index: Stamp, name: str) -> Iterator[dict[str, Json]]:
 def _checked(path: Path) -> Path:
     if path.is_dir():
         raise UsageError(f"{path} is a folder; name a file in it, e.g. {path / FILE}")
-    if path.exists() and path.suffix.casefold() not in _ENDINGS:
-        raise UsageError(f"{path} exists and is no page; name a file that ends in .html")
+    if path.suffix.casefold() not in _ENDINGS:  # no note, above all
+        raise UsageError(f"{path} is no name of a page; name a file that ends in .html")
     return path.absolute()

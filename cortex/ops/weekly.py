@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from .. import graph_artifacts
-from ..errors import CortexError
-from ..state import State
+from ..checks.freshness import Freshness
+from ..errors import CortexError, Damaged
+from ..state import Stamp, State
 from ..text import one_line
 from ..types import Json
 
@@ -34,11 +35,13 @@ class WeeklyReport:
     orphan_nodes: Rows = field(default_factory=list)
     contradiction_clusters: Rows = field(default_factory=list)
     parameters: dict[str, Json] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)  # the graph is behind the notes
     duration_seconds: float = 0.0
 
 
 def weekly(
     graph: Callable[..., dict[str, Json]],
+    freshness: Callable[[], Freshness | None],
     state: State,
     *,
     dry_run: bool = True,
@@ -48,9 +51,10 @@ def weekly(
 ) -> WeeklyReport:
     """Review the vault by its link graph, as far as that is built.
 
-    graph: Cortex.graph, which gives a report by name. state: where its artifacts are. dry_run
-    changes a label and nothing else: no run ever writes. Duplicates leave archived notes out,
-    which keep the title of what they became. Raises CortexError without a graph.
+    graph, freshness: of Cortex; a report by its name, and how far the index is behind. state:
+    where the artifacts are. dry_run changes a label and nothing else: no run ever writes.
+    Duplicates leave archived notes out, which keep the title of what they became. Raises
+    CortexError without a graph.
     """
     began = time.monotonic()
     status = graph("status")
@@ -81,6 +85,7 @@ def weekly(
             "stale_min_importance": stale_min_importance,
             "consolidation_min_degree": consolidation_min_degree,
         },
+        warnings=list(_behind(freshness, state, stamp)),
         duration_seconds=round(time.monotonic() - began, 3),
     )
 
@@ -126,9 +131,27 @@ def as_markdown(report: WeeklyReport) -> str:
         ),
     ]
     lines = [f"# Weekly review ({kind})"]
+    for warning in report.warnings:
+        lines += ["", f"> {one_line(warning)}"]
     for title, rows in sections:
         lines += ["", f"## {title}", "", *(f"- {row}" for row in rows or ["none"])]
     return "\n".join(lines)
+
+
+def _behind(freshness: Callable[[], Freshness | None], state: State, graph: Stamp) -> Iterator[str]:
+    """That the review is about notes as they no longer are."""
+    try:
+        drift, index = freshness(), state.stamp("index")
+    except Damaged as error:
+        yield str(error)
+        return
+    if drift is not None and not drift.is_current:
+        count = drift.added + drift.changed + drift.removed
+        notes = "1 note" if count == 1 else f"{count:,} notes"
+        since = f"changed since the index was built ({drift.told()})"
+        yield f"{notes} {since}; run: cortex lifecycle maintenance"
+    elif index is not None and graph.built_from != index.generation:
+        yield "the graph lags behind the index; run: cortex graph build"
 
 
 def _archived(folder: Path) -> set[str]:

@@ -47,8 +47,9 @@ def read_database(
 ) -> list[Transcript]:
     """Sessions with a message since `cutoff`, or begun since then when they have none.
 
-    Newest first, equal ones by id. Left out and counted: archived sessions, those of other
-    profiles (when `profiles` names some), messages that were taken back or compacted away.
+    Newest first, equal ones by id. Left out and counted: archived sessions, those of profiles
+    that `profiles` does not have ("": of sessions that name none; empty: all are wanted),
+    messages that were taken back or compacted away.
     with_compacted: keep the latter; the user said them all the same. Raises Unfit.
     """
     try:
@@ -72,8 +73,8 @@ def _read(
     columns = {table: _columns(connection, table) for table in _NEEDED}
     for table, needed in _NEEDED.items():
         if lacking := [name for name in needed if name not in columns[table]]:
-            what = f"{table}.{', '.join(lacking)}" if columns[table] else f"the table {table}"
-            raise Unfit(f"{database} holds no sessions as this version knows them: no {what}")
+            what = f"{table} has no {', '.join(lacking)}" if columns[table] else f"no table {table}"
+            raise Unfit(f"{database} holds no sessions as this version knows them: {what}")
 
     optional = ("source", "title", "parent_session_id", "end_reason", "chat_type", "archived")
     chosen = [
@@ -98,7 +99,7 @@ def _read(
     for row in sessions:
         session, started = row[0], row[1]
         source, title, parent, end_reason, chat_type, archived, profile = row[2:]
-        if profiles and profile not in (None, "", *profiles):
+        if profiles and (profile or "") not in profiles:
             tally.skipped["sessions_of_other_profiles"] += 1
             continue
         tally.seen["state_db"] += 1
@@ -138,12 +139,13 @@ def _messages(
 ) -> tuple[tuple[Message, ...], int]:
     """(what was said in a session since the cutoff, in order; how many messages it has in all)."""
     observed = "observed" if "observed" in columns else "0"
-    # The output of tools may be large, and is never looked at.
-    content = f"CASE WHEN role IN ({', '.join('?' * len(CHAT_ROLES))}) THEN content END"
+    # The output of tools may be large, and what is older than the cutoff long; neither is read.
+    roles = ", ".join("?" * len(CHAT_ROLES))
+    content = f"CASE WHEN role IN ({roles}) AND {_time('timestamp')} >= ? THEN content END"
     rows = connection.execute(
         f"SELECT id, role, {content}, {_time('timestamp')} AS time, {observed}, {shown} "
         "FROM messages WHERE session_id = ? ORDER BY time, id",
-        (*CHAT_ROLES, session),
+        (*CHAT_ROLES, cutoff, session),
     ).fetchall()
     messages = []
     for number, role, text, time, is_observed, is_shown in rows:

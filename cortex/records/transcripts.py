@@ -7,13 +7,14 @@ read or is of another make, or holds no session of that time; and never when tha
 from __future__ import annotations
 
 import datetime as dt
+import difflib
 import os
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
-from zoneinfo import ZoneInfo
+from zoneinfo import ZoneInfo, available_timezones
 
 from ..errors import UsageError
 from ..redaction import redact
@@ -40,7 +41,8 @@ class Wanted:
     timezone: str = ""  # an IANA name; "" is the system's zone
     globs: tuple[str, ...] = ()  # absolute patterns of session files
     legacy_fallback: bool = True
-    profiles: tuple[str, ...] = ()  # in a database of several, sessions of these; () is all
+    # In a database of several, sessions of these, "" being those that name none; () is all.
+    profiles: tuple[str, ...] = ()
     with_compacted: bool = False  # also messages that the host summed up to save room
 
     @property
@@ -186,9 +188,11 @@ def zone_of(name: str) -> dt.tzinfo | None:
     try:
         return ZoneInfo(name)
     except (OSError, ValueError, LookupError):  # ZoneInfoNotFoundError is a KeyError
+        known = {zone.casefold(): zone for zone in available_timezones()}
+        near = difflib.get_close_matches(name.casefold(), known, 1, 0.8)
+        remedy = f"give {known[near[0]]}" if near else "give one such as Europe/Berlin"
         raise UsageError(
-            f"there is no time zone {name!r}; give one such as Europe/Berlin, or none for the "
-            "system's own"
+            f"there is no time zone {name!r}; {remedy}, or none for the system's own"
         ) from None
 
 

@@ -327,6 +327,17 @@ def folded(text: str) -> str:
     return unicodedata.normalize("NFC", text).casefold()
 
 
+def spelt_there(folder: Path, name: str) -> str | None:
+    """The name in `folder` that is `name`: as it is, else but for case and composition."""
+    try:
+        there = os.listdir(folder)
+    except OSError:
+        return None
+    if name in there:
+        return name
+    return next((other for other in sorted(there) if folded(other) == folded(name)), None)
+
+
 def _no_note(ref: str, near: Sequence[str]) -> UsageError:
     hint = f"; did you mean {', '.join(one_line(p) for p in near)}?" if near else f"; {SEEK}"
     return UsageError(f"there is no note {brief(ref)!r} in the vault{hint}")

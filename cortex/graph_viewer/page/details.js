@@ -11,13 +11,17 @@ function choose(node, { glide = true, speak = true } = {}) {
   if (isHidden || isForced) apply();
   showDetails();
   if (node < 0) return;
-  heading = glide ? node : -1;
-  if (glide) requestAnimationFrame(() => heading === node && stage.centre(node));
-  if (speak) $("live").textContent = `${model.nodes.label[node] || "(no title)"}, ${model.names.types[model.nodes.type[node]]}, ${model.lists[node + 1] - model.lists[node]} links`;
+  if (glide) stage.centre(node);
+  else stage.reveal(node);
+  if (speak) $("live").textContent = `${model.nodes.label[node] || "(no title)"}, ${model.names.types[model.nodes.type[node]]}, ${manyLinks(node)}`;
+}
+
+function manyLinks(node) {
+  const many = model.lists[node + 1] - model.lists[node];
+  return many === 1 ? "1 link" : `${NUMBER.format(many)} links`;
 }
 
 function focusOn(node, depth = 1) {
-  heading = -1;
   focus = node < 0 ? null : { node, depth };
   drawFocus();
   apply(true);

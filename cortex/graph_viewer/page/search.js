@@ -3,12 +3,13 @@
 
 let hits = [];
 let current = -1;
+const MOST_MATCHES = 300; // ringed in the graph
 
 function search() {
   const query = $("search").value;
   hits = find(model, query);
   current = hits.length ? 0 : -1;
-  stage.mark({ matches: query.trim() ? hits.slice(0, 2000) : [] });
+  stage.mark({ matches: query.trim() ? hits.slice(0, MOST_MATCHES) : [] });
   $("found").textContent = query.trim() ? (hits.length ? `${NUMBER.format(hits.length)} found` : "Nothing found") : "";
   const isOpen = hits.length > 0;
   $("results").hidden = !isOpen;
@@ -33,6 +34,7 @@ function point() {
 
 function take(at) {
   closeResults();
+  stage.mark({ matches: [] });
   choose(hits[at]);
   $("graph").focus();
 }

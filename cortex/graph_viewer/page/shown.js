@@ -13,12 +13,28 @@ let focus = null; // {node, depth}
 let selected = -1;
 let hovered = -1;
 let isForced = false; // whether the chosen node is shown against the filters
-let heading = -1; // where the view is about to glide
 let shown = null;
 let words = []; // of the colours, most frequent first
 let theme = "light";
 
-const stage = makeStage($("graph"), model, $("painter").textContent);
+const stage = makeStage($("graph"), model, $("painter").textContent, coveredRoom);
+
+/** How much of the canvas's edges is under the legend, the tools, the details: {left, top, ...}. */
+function coveredRoom() {
+  const whole = $("graph").getBoundingClientRect();
+  const boxOf = (id) => {
+    const box = $(id).getBoundingClientRect();
+    return box.width && box.left < whole.right && box.right > whole.left ? box : null;
+  };
+  const room = { left: 0, top: 0, right: 0, bottom: 0 };
+  const [legend, tools, details, bar] = ["legend", "tools", "details", "focusbar"].map(boxOf);
+  if (legend && $("legend").open && legend.width < whole.width / 3) room.left = legend.right - whole.left;
+  if (tools) room.right = whole.right - tools.left;
+  if (bar) room.top = bar.bottom - whole.top;
+  if (details && details.width > whole.width * 0.9) room.bottom = whole.bottom - details.top;
+  else if (details) room.right = whole.right - details.left;
+  return room;
+}
 
 function firstFilters() {
   const kinds = new Set();
@@ -83,10 +99,19 @@ function apply(refit = false) {
   shown = { ...pass, colour: model.colour, ring, many: notes + others };
   stage.show(shown);
   const parts = [`${NUMBER.format(notes)} of ${NUMBER.format(model.notes)} notes`, `${NUMBER.format(links)} links`];
-  if (others) parts.splice(1, 0, `${NUMBER.format(others)} ${others === 1 ? "other" : "others"}`);
+  if (others) parts.splice(1, 0, `${NUMBER.format(others)} ${wordFor(others, pass.nodes)}`);
   $("counts").textContent = parts.join(" · ");
   drawLegend();
   if (refit) stage.fit(visible());
+}
+
+/** What the shown nodes are that are no notes: `tags`, or `others` where they are of several types. */
+function wordFor(many, nodes) {
+  const types = new Set();
+  nodes.forEach((one, node) => one && types.add(model.names.types[model.nodes.type[node]]));
+  types.delete("note");
+  const word = types.size === 1 ? TYPE_WORDS[[...types][0]] : "others";
+  return many === 1 ? word.replace(/s$/, "") : word;
 }
 
 function* visible() {
@@ -120,7 +145,14 @@ function drawLegend() {
   for (const node of visible()) seen.set(words[shown.colour[node]], (seen.get(words[shown.colour[node]]) || 0) + 1);
   const heading = { type: "Notes by type", status: "Notes by status", folder: "Notes by folder", group: "Notes around" }[by];
   rows.append(make("h3", {}, heading));
-  for (const word of words.filter((one) => seen.has(one)).slice(0, 14)) {
+  const present = words.filter((one) => seen.has(one));
+  const own = present.filter((one) => colourOf(one) !== OTHERS[theme]);
+  const rest = present.filter((one) => colourOf(one) === OTHERS[theme]);
+  if (rest.length > 1) {
+    seen.set(REST, rest.reduce((sum, one) => sum + seen.get(one), 0));
+    own.push(REST);
+  } else own.push(...rest);
+  for (const word of own) {
     rows.append(make("div", { class: "row" }, mark("swatch", colourOf(word)), make("span", { class: "name" }, TYPE_WORDS[word] && word !== "note" ? TYPE_WORDS[word] : word), make("span", { class: "many" }, NUMBER.format(seen.get(word)))));
   }
   const kinds = new Map();
@@ -138,5 +170,7 @@ function drawLegend() {
     }
   }
 }
+
+const REST = "all others"; // in the legend: what has no colour of its own
 
 const kindColour = (kind) => (KINDS[kind] || KINDS.related)[theme === "dark" ? 1 : 0];

@@ -5,7 +5,8 @@
 const MARGIN = 0.25; // of the window's size, on each side
 const REST_MS = 140; // without a worker a picture is drawn when the view has rested so long
 
-function makeStage(canvas, model, painterSource) {
+/** room: says how far from each edge of the canvas other things lie on it, in pixels. */
+function makeStage(canvas, model, painterSource, room) {
   const context = canvas.getContext("2d");
   const labels = makeLabels(model);
   const tree = d3.quadtree(
@@ -28,6 +29,7 @@ function makeStage(canvas, model, painterSource) {
   let isDue = false; // a frame is asked for
   let drawn = 0; // pictures so far
   let movedAt = -Infinity; // when the view last moved
+  let fitted = null; // the nodes that the view was fitted to, until it is moved
   let worker = null;
   let local = null;
 
@@ -232,8 +234,9 @@ function makeStage(canvas, model, painterSource) {
     .zoom()
     .scaleExtent([0.005, 12])
     .clickDistance(5)
-    .on("zoom", ({ transform }) => {
+    .on("zoom", ({ transform, sourceEvent }) => {
       camera = transform;
+      if (sourceEvent) fitted = null;
       movedAt = performance.now();
       ask();
     });
@@ -245,8 +248,19 @@ function makeStage(canvas, model, painterSource) {
     else area.transition().duration(duration).call(zoom.transform, target);
   }
 
+  /** What of the canvas nothing lies on: its middle and its size. */
+  function free() {
+    const { left, top, right, bottom } = room();
+    const width = Math.max(60, size.width - left - right);
+    const height = Math.max(60, size.height - top - bottom);
+    return { width, height, x: left + width / 2, y: top + height / 2 };
+  }
+
   /** Bring nodes into the window: all of them, as large as goes. */
-  function fit(nodes, instantly = false) {
+  function fit(which, instantly = false) {
+    const nodes = [...which];
+    refresh();
+    fitted = nodes;
     let [x0, y0, x1, y1] = [Infinity, Infinity, -Infinity, -Infinity];
     for (const node of nodes) {
       x0 = Math.min(x0, model.x[node] - model.radius[node]);
@@ -255,10 +269,11 @@ function makeStage(canvas, model, painterSource) {
       y1 = Math.max(y1, model.y[node] + model.radius[node]);
     }
     if (x0 > x1) return;
-    const room = 48;
-    const scale = Math.min(2.2, (size.width - 2 * room) / Math.max(1, x1 - x0), (size.height - 2 * room) / Math.max(1, y1 - y0));
+    const at = free();
+    const edge = Math.min(44, at.width / 10);
+    const scale = Math.min(2.2, (at.width - 2 * edge) / Math.max(1, x1 - x0), (at.height - 2 * edge) / Math.max(1, y1 - y0));
     const target = d3.zoomIdentity
-      .translate(size.width / 2, size.height / 2)
+      .translate(at.x, at.y)
       .scale(Math.max(0.005, scale))
       .translate(-(x0 + x1) / 2, -(y0 + y1) / 2);
     if (instantly) area.call(zoom.transform, target);
@@ -266,10 +281,29 @@ function makeStage(canvas, model, painterSource) {
   }
 
   function centre(node, least = 1) {
+    fitted = null;
+    refresh();
+    const at = free();
     const scale = Math.max(camera.k, least);
-    glide(
-      d3.zoomIdentity.translate(size.width / 2, size.height / 2).scale(scale).translate(-model.x[node], -model.y[node]),
-    );
+    glide(d3.zoomIdentity.translate(at.x, at.y).scale(scale).translate(-model.x[node], -model.y[node]));
+  }
+
+  /** Move the view just so far that a node is not under what lies on the canvas. */
+  function reveal(node) {
+    fitted = null;
+    refresh();
+    const at = free();
+    const [x, y] = camera.apply([model.x[node], model.y[node]]);
+    const inside = (value, middle, length) => Math.max(middle - length / 2, Math.min(middle + length / 2, value));
+    const dx = inside(x, at.x, at.width - 50) - x;
+    const dy = inside(y, at.y, at.height - 50) - y;
+    if (dx || dy) glide(d3.zoomIdentity.translate(camera.x + dx, camera.y + dy).scale(camera.k));
+  }
+
+  /** Take note of the canvas's size, which may have changed a moment ago. */
+  function refresh() {
+    const box = canvas.getBoundingClientRect();
+    if (box.width !== size.width || box.height !== size.height) measure();
   }
 
   function measure() {
@@ -280,10 +314,12 @@ function makeStage(canvas, model, painterSource) {
     labels.forget();
     namedFor = null;
     isStale = true;
+    if (fitted) fit(fitted, true);
+    frame(); // at once: setting its size has blanked the canvas
     ask();
   }
 
-  new ResizeObserver(measure).observe(canvas);
+  new ResizeObserver(refresh).observe(canvas);
   measure();
   start();
 
@@ -291,8 +327,15 @@ function makeStage(canvas, model, painterSource) {
     pick,
     fit,
     centre,
-    pan: (dx, dy) => area.call(zoom.translateBy, dx / camera.k, dy / camera.k),
-    zoomBy: (factor) => (calm ? area.call(zoom.scaleBy, factor) : area.transition().duration(180).call(zoom.scaleBy, factor)),
+    reveal,
+    pan(dx, dy) {
+      fitted = null;
+      area.call(zoom.translateBy, dx / camera.k, dy / camera.k);
+    },
+    zoomBy(factor) {
+      fitted = null;
+      (calm ? area : area.transition().duration(180)).call(zoom.scaleBy, factor);
+    },
     place: (node) => camera.apply([model.x[node], model.y[node]]),
     show(value) {
       shown = value;

@@ -19,7 +19,9 @@ if (theme !== "light" && theme !== "dark") {
 $("title").textContent = model.title;
 wanted = firstFilters();
 by = bestColours(model);
-if (window.matchMedia("(max-width: 900px)").matches) switchSide();
+const narrow = window.matchMedia("(max-width: 900px)");
+if (narrow.matches) switchSide();
+narrow.addEventListener("change", ({ matches }) => matches !== $("app").classList.contains("closed") && switchSide());
 count();
 buildFilters();
 dress();
