@@ -385,6 +385,13 @@ class Cortex:
                 raise
             return find(name), below
 
+    def left_out(self, ref: str) -> list[str]:
+        """Notes that `ref` names and the settings leave out: for the owner, never for the agent."""
+        from .vault.reading import left_out
+
+        outside = self.config.vault.allow_symlinks_outside
+        return left_out(require_vault(self.config), self.rules, ref, follow_outside=outside)
+
     def warm(self) -> None:
         """Open the index and load the model, so that the next search need not.
 
@@ -484,6 +491,8 @@ class Cortex:
 
         stamp = self.state.stamp("graph")
         if stamp is None:
+            if self.state.stamp("index") is None:
+                raise CortexError(NO_INDEX)
             raise CortexError("there is no graph yet; run: cortex graph build")
         return GraphReports(
             stamp.folder,

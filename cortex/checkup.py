@@ -160,7 +160,7 @@ def _about_vault(cortex: Cortex, env: Mapping[str, str], quick: bool) -> list[Ch
         Check("state", "folder", lambda: built.state_folder(state, config.vault.path)),
         Check("state", "runs", lambda: built.runs(state)),
         Check("index", "index", lambda: built.index(state, config, rules, quick=quick)),
-        Check("vault", "as read", lambda: doctor_vault.notes_as_read(state)),
+        Check("vault", "as read", lambda: doctor_vault.notes_as_read(state, config)),
         Check(
             "model",
             "weights",
@@ -186,7 +186,9 @@ def _about_search(cortex: Cortex, findings: Sequence[Finding], quick: bool) -> l
         return []
     broken = {f.group for f in findings if f.level == "problem"}
     found: list[Finding] = []
-    if "model" not in broken and "python" not in broken:
+    has_vectors = (cortex.state.root / "vectors.json").exists()
+    asks_vectors = cortex.config.search.vector_weight > 0 or has_vectors
+    if asks_vectors and "model" not in broken and "python" not in broken:
         look = Check(
             "model",
             "embedding",

@@ -15,7 +15,7 @@ _HINT = re.compile(
       |;[ ](?:see|to[ ]get[ ]it|to[ ]turn[ ]it[ ]on|look[ ]for[ ]it[ ]with):[ ]
       |;[ ](?:all[ ]of[ ]them|the[ ]rest):[ ]
       |(?:^next|,[ ]or[ ]keep[ ]both):[ ]
-      |,[ ]e\.g\.[ ])
+      |,[ ]e\.g\.[ ]|[ ]&&[ ])
       (?:hermes[ ])?cortex[ ]
       (?=(?:init|index|embed|model|graph|search|context|read|config|status|install|hook|version
            |doctor|reset|lifecycle|cron|note|validate-frontmatter|wiki-health|session-sources

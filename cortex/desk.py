@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .app import Cortex
+from .commands import PROGRAM
 from .config import require_vault
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from .ops.weekly import WeeklyReport
     from .protocols import Progress
     from .records.transcripts import Found
+    from .state import State
     from .types import Json
 
 
@@ -63,6 +65,11 @@ class Desk:
     def vault(self) -> Path:
         """The folder of the notes. Raises ConfigError when the settings name none."""
         return require_vault(self.config)
+
+    @property
+    def state(self) -> State:
+        """The folder of what Cortex itself makes."""
+        return self.cortex.state
 
     @property
     def now(self) -> dt.datetime:
@@ -144,39 +151,49 @@ class Desk:
 
     # The link graph
 
-    def export_graph(self, form: str = "json", output: Path | None = None, **options: Any) -> str:
-        """As Cortex.export_graph; also written to `output`, atomically, if that is given."""
-        from .files import write_text
+    def export_graph(
+        self, form: str = "json", output: Path | str | None = None, **options: Any
+    ) -> str:
+        """As Cortex.export_graph; also written to `output`, atomically, if that is given.
 
+        Raises UsageError for an `output` that may be something else: see ops.outputs.
+        """
+        from .ops.outputs import ENDINGS, checked_output, write_output
+
+        path = None if output is None else Path(output)
+        if path is not None and form in ENDINGS:
+            path = checked_output(path, ENDINGS[form], self.config.state)
         text = self.cortex.export_graph(form, **options)
-        if output is not None:
-            write_text(output, text)
+        if path is not None:
+            write_output(path, text)
         return text
 
     def write_viewer(
         self,
-        output: Path | None = None,
+        output: Path | str | None = None,
         *,
         diagnostics: bool = False,
         neighborhood: str | None = None,
         depth: int = 1,
+        progress: Progress | None = None,
     ) -> Viewer:
         """Write the page that shows the graph; see ops.viewer.write_viewer.
 
         neighborhood: named as for Cortex.export_graph. Raises UsageError, CortexError.
         """
-        from .ops.viewer import write_viewer
+        from .ops.viewer import title_of, write_viewer
 
         centre = None if neighborhood is None else self.cortex.graph_node(neighborhood)
         return write_viewer(
             self.cortex.state,
-            output,
-            title=self.vault.resolve().name,
+            None if output is None else Path(output),
+            title=title_of(self.vault.resolve(), self.env.get("HOME", "")),
             today=self.now.date(),
             rules=self.cortex.rules,
             diagnostics=diagnostics,
             centre=centre,
             depth=depth,
+            progress=progress,
         )
 
     # Sessions
@@ -207,7 +224,9 @@ class Desk:
 
         vault, state = self.vault, self.cortex.state
         found = self.find_sessions(with_compacted=True, **asked)
-        return candidates(state, vault, found, write=write, limit=limit, platforms=platforms)
+        return candidates(
+            state, vault, found, self.cortex.rules, write=write, limit=limit, platforms=platforms
+        )
 
     # The life of notes
 
@@ -322,11 +341,11 @@ class Desk:
 
         return status(self.config, self.home, self.env, KINDS if kinds is None else kinds)
 
-    def run_job(self, kind: Kind) -> JobReport:
+    def run_job(self, kind: Kind, program: str = PROGRAM) -> JobReport:
         """Do what a job does when it is due, and report it; see ops.cron_reports.run_job."""
         from .ops.cron_reports import run_job
 
-        return run_job(kind, self)
+        return run_job(kind, self, program)
 
     # Reset
 

@@ -95,9 +95,13 @@ def _create_in(folder: int, name: str, data: bytes) -> None:
                 raise
             except OSError:  # a file system without hard links
                 with open(os.open(name, flags, 0o644, dir_fd=folder), "wb") as target:
-                    target.write(data)
-                    target.flush()
-                    os.fsync(target.fileno())
+                    try:
+                        target.write(data)
+                        target.flush()
+                        os.fsync(target.fileno())
+                    except BaseException:
+                        os.unlink(name, dir_fd=folder)
+                        raise
         finally:
             os.unlink(staged, dir_fd=folder)
     os.fsync(folder)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import difflib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from .errors import CortexError, Damaged
+from .errors import CortexError, Damaged, UsageError
 from .types import Json
 
+NODE_TYPES = ("note", "tag", "heading", "block", "attachment")
 # Edge types that nobody wrote as a link from one note to another.
 NOT_WRITTEN = ("contains", "mentions", "tagged_with")
 
@@ -47,6 +49,21 @@ def stats(folder: Path) -> dict[str, Json]:
     if not isinstance(found, dict):
         raise _damaged(path)
     return found
+
+
+def check_types(
+    what: str, asked: Iterable[str], named: Iterable[str], found: Iterable[str]
+) -> None:
+    """Raise UsageError, with a near one, for a type that is neither `named` nor `found`.
+
+    what: of what the types are, "node" or "edge".
+    """
+    known = list(dict.fromkeys((*named, *found)))
+    for kind in asked:
+        if kind not in known:
+            near = difflib.get_close_matches(kind, known, n=1)
+            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
+            raise UsageError(f"the graph has no {what} type {kind!r}; {hint}")
 
 
 def pagerank(names: Sequence[str], links: Sequence[tuple[str, str]]) -> dict[str, float]:

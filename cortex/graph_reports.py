@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import inspect
+import shlex
 import unicodedata
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
@@ -57,7 +58,13 @@ class GraphReports:
         return list(self.corpus().notes.records())
 
     def _status(self) -> dict[str, Json]:
-        return {**graph_diagnostics.status(self.folder), "stale_count": len(self._stale())}
+        notes = self._notes()
+        stale = graph_diagnostics.stale(notes, self.today)
+        return {
+            **graph_diagnostics.status(self.folder),
+            "stale_count": len(stale),
+            "unverified_count": graph_diagnostics.unverified(notes),
+        }
 
     def _broken(self) -> list[dict[str, Json]]:
         return graph_diagnostics.broken(self.folder, self._notes(), self.others())
@@ -73,11 +80,23 @@ class GraphReports:
     def _path(
         self, one: str, other: str, most: int = 3, via: Collection[str] = ()
     ) -> dict[str, Json]:
-        ends = self.path_of(one), self.path_of(other)
+        ends = self._note(one), self._note(other)
         return graph_diagnostics.connections(self.folder, *ends, most=most, via=via)
 
     def _neighbors(self, note: str, depth: int = 1) -> dict[str, Json]:
-        return graph_diagnostics.neighbors(self.folder, self.path_of(note), depth=depth)
+        return graph_diagnostics.neighbors(self.folder, self._note(note), depth=depth)
+
+    def _note(self, name: str) -> str:
+        """The path of the note that is named; says so where that is a tag."""
+        try:
+            return self.path_of(name)
+        except UsageError:
+            tag = self._tag(name, {node["id"] for node in nodes(self.folder)})
+            if tag is None:
+                raise
+            shown = f"#{tag.removeprefix('tag:')}"
+            see = f"cortex graph export --neighborhood {shlex.quote(shown)}"
+            raise UsageError(f"{shown} is a tag, and this is about notes; see: {see}") from None
 
     def exported(
         self,
@@ -110,11 +129,9 @@ class GraphReports:
         known = {node["id"] for node in nodes(self.folder)}
         if name in known:
             return name
-        tag = name.removeprefix("tag:")
-        if tag != name or name.startswith("#"):
-            tag_id = f"tag:{unicodedata.normalize('NFC', tag.lstrip('#')).casefold()}"
-            if tag_id in known:
-                return tag_id
+        tag = self._tag(name, known)
+        if tag is not None:
+            return tag
         node = f"note:{self.path_of(name.removeprefix('note:'))}"
         if node not in known:
             raise UsageError(
@@ -122,6 +139,15 @@ class GraphReports:
                 "run: cortex index && cortex graph build"
             )
         return node
+
+    @staticmethod
+    def _tag(name: str, known: Collection[str]) -> str | None:
+        """The id of the tag that `#name` or `tag:name` is, if there is one."""
+        tag = name.removeprefix("tag:")
+        if tag == name and not name.startswith("#"):
+            return None
+        tag_id = f"tag:{unicodedata.normalize('NFC', tag.lstrip('#')).casefold()}"
+        return tag_id if tag_id in known else None
 
 
 def _check_options(name: str, make: Callable[..., Any], options: Mapping[str, Any]) -> None:

@@ -315,3 +315,9 @@ def test_the_old_vectors_answer_while_the_new_model_cannot_be_loaded(
     result = Cortex.open(config, env={}).search("boards of the pier")
     assert "vector" in result.ran and not result.unavailable
     assert any(str(tmp_path / "gone") in warning for warning in result.warnings)
+
+
+def test_every_model_that_is_listed_has_the_same_keys(cortex_with):
+    rows = cortex_with({"a.md": "# A"}, build=False).models()
+    assert rows[-1]["name"].startswith("hashing") and rows[-1]["chosen"]
+    assert len({tuple(sorted(row)) for row in rows}) == 1

@@ -479,3 +479,18 @@ def test_the_command_reports_how_it_came_by_its_sessions(desk, capsys, monkeypat
     assert sources["ignored_files"] == {"request_dump": 0}
     assert sources["lookback_cutoff"] == "2026-03-09T13:00:00+01:00"
     assert sources["timezone"] == "Europe/Berlin"
+
+
+def test_a_draft_that_would_be_searched_is_told(desk, capsys, monkeypatch):
+    opened = desk(KEY)
+    monkeypatch.setenv("HERMES_HOME", str(opened.home))
+    monkeypatch.delenv("CORTEX_CONFIG", raising=False)
+    monkeypatch.setattr(Desk, "now", NOW)
+    config = opened.home / "cortex" / "config.yaml"
+    assert main(["lifecycle", "candidates"]) == 0
+    told = f"add 00_inbox to vault.exclude_folders in {config}\n"
+    assert capsys.readouterr().err.endswith(told)
+    text = config.read_text("utf-8").replace("vault: {", "vault: {exclude_folders: [00_inbox], ")
+    config.write_text(text, "utf-8")
+    assert main(["lifecycle", "candidates"]) == 0
+    assert capsys.readouterr().err == ""

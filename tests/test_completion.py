@@ -178,3 +178,20 @@ def read_until(terminal: int, pattern: str) -> None:
         assert time.monotonic() < end, json.dumps(seen)
         if select.select([terminal], [], [], 1)[0]:
             seen += os.read(terminal, 65536).decode("utf-8", "replace")
+
+
+def test_values_of_options_that_take_others_too_are_offered():
+    from cortex.graph_artifacts import NODE_TYPES
+
+    known = {place.path: place for place in places()}
+    for path, option, values in (
+        (
+            ("note", "new"),
+            "--type",
+            ("fact", "decision", "project", "runbook", "person", "map", "note"),
+        ),
+        (("graph", "centrality"), "--node-type", NODE_TYPES),
+        (("graph", "export"), "--node-type", NODE_TYPES),
+    ):
+        offered = {name: o.choices for o in known[path].options for name in o.names}
+        assert offered[option] == values

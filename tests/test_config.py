@@ -436,6 +436,10 @@ def test_a_static_file_that_is_neither_is_refused(home: Path, entries: str, said
             "line 2: vault.include_folders must be a list, e.g. [notes], found 'notes'",
         ),
         (
+            "cron:\n  nightly_promotion: {session_globs: 3}\n",
+            "line 2: cron.nightly_promotion.session_globs must be a list, found '3'",
+        ),
+        (
             "vault:\n  include_folders: ['']\n",
             "line 2: vault.include_folders has an empty entry",
         ),

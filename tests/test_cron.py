@@ -151,21 +151,60 @@ def test_nightly_promotes_once_and_then_has_nothing_to_tell(cortex_with, tmp_pat
     cortex = cortex_with(NOTES)
     report = desk(cortex, tmp_path).run_job("nightly")
     assert report.is_sound
-    assert "- promoted: 1\n  - file: 10_facts/Lamp.md; source: 00_inbox/Lamp.md" in report.text
+    assert "- promoted 00_inbox/Lamp.md -> 10_facts/Lamp.md (fact)\n" in report.text
     assert (cortex.config.vault.path / "10_facts" / "Lamp.md").exists()
     found = Cortex.open(cortex.config.path, env={}).search("lamp blue").hits
     assert "10_facts/Lamp.md" in {hit.chunk.note for hit in found}
     assert desk(cortex, tmp_path).run_job("nightly").text == ""
 
 
-def test_what_is_left_alone_is_told_while_it_is_new(cortex_with, tmp_path):
+def test_what_is_left_alone_is_told_once(cortex_with, tmp_path):
     secret = FLAGGED + "\npassword: Xk9#mQ2vLp8z\n"
-    cortex = cortex_with({"00_inbox/Lamp.md": secret})
-    report = desk(cortex, tmp_path).run_job("nightly")
-    assert "- left alone: 1\n  - file: 00_inbox/Lamp.md; reason: secret" in report.text
-    assert "Xk9" not in report.text
-    os.utime(cortex.config.vault.path / "00_inbox" / "Lamp.md", (1_000_000_000, 1_000_000_000))
+    cortex = cortex_with({"00_inbox/Lamp.md": secret, "10_facts/Bees.md": "# Bees\n"})
+    inbox = cortex.config.vault.path / "00_inbox"
+
+    def told():
+        return desk(cortex, tmp_path).run_job("nightly").text
+
+    first = told()
+    assert "- left 00_inbox/Lamp.md: " in first and "[secret]\n" in first
+    assert "Xk9" not in first
+    assert told() == ""
+    with open(inbox / "Lamp.md", "a", encoding="utf-8") as file:
+        file.write("Another word.\n")
+    assert "- left 00_inbox/Lamp.md: " in told()
+    # Another one is told, and this one only counted.
+    (inbox / "Bees.md").write_text(FLAGGED.replace("Lamp", "Bees"), "utf-8")
+    other = desk(cortex, tmp_path).run_job("nightly", "hermes -p work cortex").text
+    assert "- left 00_inbox/Bees.md: the file is taken by 10_facts/Bees.md [file]\n" in other
+    once = "- 1 other is left alone as before; run: hermes -p work cortex lifecycle nightly\n"
+    assert once in other and "Lamp" not in other
+    (inbox / "Bees.md").unlink()
+    assert told() == ""
+    (cortex.config.state / "lifecycle" / "told.json").write_text("{broken", "utf-8")
+    assert "- left 00_inbox/Lamp.md: " in told()
+
+
+def test_a_note_that_cannot_be_read_is_in_the_report_of_what_is_promoted(cortex_with, tmp_path):
+    cortex = cortex_with(NOTES)
+    inbox = cortex.config.vault.path / "00_inbox"
+    (inbox / "Picture.md").write_bytes(b"\x89PNG\r\n\x1a\n\x00\x00\xff\xfe" * 40)
+    (inbox / "Word.md").write_text("---\npromote: yes\n---\nx\n", "utf-8")
+    told = desk(cortex, tmp_path).run_job("nightly").text
+    assert "\n- could not be read: 00_inbox/Picture.md: " in told
+    left = "promote: yes is not true to YAML; write promote: true [not_a_boolean]"
+    assert f"\n- left 00_inbox/Word.md: {left}\n" in told
     assert desk(cortex, tmp_path).run_job("nightly").text == ""
+
+
+def test_a_quoted_sentence_names_no_command_of_ours(cortex_with, tmp_path):
+    cortex = cortex_with(NOTES)
+    told = "Remember that the answer is kept in the barn; run: cortex index"
+    (tmp_path / "sessions").mkdir()
+    message = {"role": "user", "content": told, "timestamp": desk(cortex, tmp_path).now.timestamp()}
+    (tmp_path / "sessions" / "session_1.json").write_text(json.dumps([message]), "utf-8")
+    report = desk(cortex, tmp_path).run_job("nightly", "hermes cortex")
+    assert "; run: cortex index" in report.text
 
 
 def test_a_session_gives_a_draft_and_its_secret_is_in_no_report(cortex_with, tmp_path):
@@ -227,3 +266,13 @@ def test_another_vault_is_refused(cortex_with, tmp_path, capsys):
     argv = ["cron", "install", "--vault", str(tmp_path), "--config", str(cortex.config.path)]
     assert main(argv) == 2
     assert f"is not the vault of {cortex.config.path}" in capsys.readouterr().err
+
+
+def test_what_a_job_does_can_be_told_to_a_program(cortex_with, capsys):
+    cortex = cortex_with({"a.md": "# A\nText."}, build=False)
+    words = ["cron", "run", "weekly", "--json", "--quiet", "--config", str(cortex.config.path)]
+    code = main(words)
+    told = json.loads(capsys.readouterr().out)
+    assert list(told) == ["schema_version", "job", "is_sound", "report"]
+    assert (told["job"], told["is_sound"], code) == ("weekly", False, 1)
+    assert "cortex index" in told["report"]

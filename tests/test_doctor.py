@@ -11,6 +11,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,7 +19,7 @@ import numpy as np
 import pytest
 
 from cortex import Cortex
-from cortex.checks import doctor_artifacts, doctor_chroma
+from cortex.checks import doctor_artifacts, doctor_chroma, doctor_model
 from cortex.checks.doctor import BUILDERS, FIX, Check, Finding, examined, told
 from cortex.checkup import CheckUp, check_up
 from cortex.cli import main
@@ -499,12 +500,16 @@ def test_what_is_damaged_is_told_once_and_by_its_own_check(cortex_with, env, in_
     ]
 
 
-def test_a_stamp_whose_numbers_are_none_is_damaged_and_is_mended(cortex_with, env, in_process):
+@pytest.mark.parametrize(
+    ("kind", "name", "command"),
+    [("index", "notes", "cortex index --force"), ("vectors", "dimensions", "cortex embed")],
+)
+def test_a_stamp_whose_numbers_are_none_is_damaged_and_is_mended(
+    kind, name, command, cortex_with, env, in_process
+):
     cortex = cortex_with(NOTES)
-    for kind, name in (("index", "notes"), ("vectors", "dimensions")):
-        stamped(cortex, kind, **{name: "many"})
-    found = [(f.group, f.command) for f in wrong(examine(cortex, env))]
-    assert ("vectors", "cortex embed") in found and ("index", "cortex index --force") in found
+    stamped(cortex, kind, **{name: "many"})
+    assert [(f.group, f.command) for f in wrong(examine(cortex, env))] == [(kind, command)]
     assert wrong(examine(cortex, env, fix=True)) == []
 
 
@@ -835,7 +840,24 @@ def test_jobs_that_are_enabled_and_not_installed_are_told(cortex_with, env, home
     cortex = cortex_with(NOTES, "cron: {maintenance: {enabled: true}}\n")
     found = [f for f in wrong(examine(cortex, env)) if f.check == "jobs"]
     assert [f.command for f in found][:1] == ["cortex cron install --job maintenance"]
-    assert "is not installed" in found[0].what
+    assert "is enabled in the config and not in the scheduler" in found[0].what
+    both = "cron: {maintenance: {enabled: true}, weekly_review: {enabled: true}}\n"
+    found = [f for f in wrong(examine(cortex_with(NOTES, both), env)) if f.check == "jobs"]
+    assert [(f.command, f.what.startswith("2 jobs are enabled")) for f in found] == [
+        ("cortex cron install", True)
+    ]
+
+
+def test_a_job_with_another_schedule_is_told_in_a_sentence():
+    from cortex.ops.cron import Standing
+    from cortex.ops.cron_faults import faults
+
+    about = ("weekly", "review", "0 3 * * 0", "origin", True, "differs", None, ("schedule",))
+    job = Standing(*about, mend="cortex cron install --job weekly")
+    assert list(faults([job])) == [
+        "the job review stands in the scheduler with another schedule; "
+        "run: cortex cron install --job weekly"
+    ]
 
 
 def test_profiles_are_told_and_one_that_is_on_without_a_config_is_warned_of(home, env):
@@ -936,3 +958,66 @@ def test_fix_says_what_it_could_not_do_and_does_not_try_for_ever(cortex_with, en
     assert tried == ["index"]
     assert "No space left" in result.failed["cortex index"]
     assert not result.is_sound
+
+
+def test_where_no_vectors_are_asked_for_none_are_missed(cortex_with, env):
+    config = "search: {vector_weight: 0, bm25_weight: 1}\nembeddings: {model: all-MiniLM-L6-v2}\n"
+    cortex = cortex_with(NOTES, config, build=False)
+    cortex.index()
+    cortex.build_graph()
+    result = examine(cortex, env)
+    assert wrong(result) == []
+    assert any("search.vector_weight: 0 asks for none" in f.what for f in result.findings)
+
+
+def test_sizes_of_weights_are_told_whole(cortex_with):
+    def verify() -> list[tuple[str, bool, str]]:
+        return [("model.safetensors", True, "90,868,376 bytes, sha256 53aa")]
+
+    config = cortex_with(NOTES, build=False).config
+    row = {"name": "m", "available": True, "get": "cortex model fetch"}
+    found = list(doctor_model.weights(config, row, verify))
+    assert [f.what for f in found] == ["model.safetensors: 90,868,376 bytes as published"]
+
+
+def test_notes_that_are_left_out_are_named_with_the_setting(cortex_with, env, tmp_path):
+    settings = f"vault: {{path: '{tmp_path / 'vault'}', exclude_folders: [old]}}\n"
+    cortex = cortex_with(NOTES, settings)
+    whats = [f.what for f in examine(cortex, env, quick=True).findings]
+    assert "1 note left out by vault.exclude_folders: old/box.md" in whats
+
+
+def test_that_agents_may_write_is_told(cortex_with, env):
+    found = examine(cortex_with(NOTES, "tools: {write: true}\n"), env, quick=True).findings
+    assert ("info", "tools.write is true: agents may add notes to the vault") in [
+        (f.level, f.what) for f in found
+    ]
+
+
+def test_damaged_vectors_are_told_once_and_in_words(cortex_with, env, capfd):
+    cortex = cortex_with(NOTES)
+    scramble_vectors(cortex, lambda rows: rows * 0 + np.float32(3e38))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = wrong(examine(cortex, env))
+    assert [f.what for f in found if f.group == "vectors"] == [
+        "3 of 3 stored vectors are damaged: not of length 1"
+    ]
+    assert capfd.readouterr().err == ""
+
+
+def test_what_ends_the_probe_of_chroma_is_told_without_the_name_of_its_class(
+    cortex_with, env, monkeypatch
+):
+    cortex = cortex_with(NOTES)
+    monkeypatch.setattr(doctor_chroma, "_PROBE", "raise LookupError('no such segment')")
+    found = [f.what for f in wrong(examine(cortex, env)) if "cannot be asked" in f.what]
+    assert found == [
+        f"Chroma at {cortex.config.index.chroma_path} cannot be asked: no such segment"
+    ]
+
+
+def test_without_the_vault_nothing_is_told_of_how_its_notes_were_read(cortex_with, env):
+    cortex = cortex_with({**NOTES, "odd.md": "---\na: [b\n---\n# Odd\nText."})
+    shutil.rmtree(vault_of(cortex))
+    assert not any("no YAML" in f.what for f in examine(cortex, env, quick=True).findings)

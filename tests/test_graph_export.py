@@ -295,3 +295,65 @@ def test_a_diagram_beyond_mermaids_limits_says_how_to_narrow_it(cortex_with, cap
 def test_a_direction_that_there_is_not_is_asked_wrongly(cortex_with):
     with pytest.raises(UsageError, match="no direction 'XY'; there are LR, RL, TB, BT"):
         cortex_with({}).export_graph("dot", direction="XY")
+
+
+USUAL = [
+    *(("json", "x.json"), ("d3-json", "x.JSON"), ("mermaid", "x.mmd"), ("mermaid", "x.mermaid")),
+    *(("graphml", "x.graphml"), ("dot", "x.dot"), ("dot", "x.gv")),
+]
+
+
+@pytest.mark.parametrize(("form", "name"), USUAL)
+def test_an_export_takes_the_place_of_an_earlier_one(cortex_with, tmp_path, form, name):
+    desk = Desk(cortex_with(VAULT))
+    (tmp_path / name).write_text("earlier")
+    text = desk.export_graph(form, tmp_path / name)
+    assert (tmp_path / name).read_text("utf-8") == text
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_no_export_takes_the_place_of_anything_else(cortex_with, capsys, tmp_path, form):
+    cortex = cortex_with(VAULT)
+    (tmp_path / "thesis.tex").write_text("mine")
+    (tmp_path / "x.html").symlink_to(tmp_path / "thesis.tex")
+    stamp = (tmp_path / "state" / "graph.json").read_text("utf-8")
+    ending = USUAL[[one for one, _ in USUAL].index(form)][1][1:].lower()
+    for place, said in (
+        ("vault/a.md", "has the name of a note"),
+        ("vault/new.MD", "has the name of a note"),
+        ("new.markdown", "has the name of a note"),
+        ("thesis.tex", "exists and may be something else, so it stays"),
+        ("x.html", "exists and may be something else, so it stays"),
+    ):
+        code, out, err = run(capsys, cortex, "--format", form, "-o", str(tmp_path / place))
+        assert (code, out) == (2, "")
+        assert err == f"cortex: {tmp_path / place} {said}; name a file that ends in {ending}\n"
+    for place, said in (
+        ("state/graph.json", "lies in the state folder"),
+        ("vault", "is a folder; name a file in it"),
+    ):
+        code, out, err = run(capsys, cortex, "--format", form, "-o", str(tmp_path / place))
+        assert (code, out) == (2, "") and said in err
+    assert (tmp_path / "vault/a.md").read_text("utf-8") == VAULT["a.md"]
+    assert not (tmp_path / "vault/new.MD").exists() and not (tmp_path / "new.markdown").exists()
+    assert (tmp_path / "thesis.tex").read_text() == "mine" and (tmp_path / "x.html").is_symlink()
+    assert (tmp_path / "state/graph.json").read_text("utf-8") == stamp
+    assert run(capsys, cortex, "--format", form, "-o", str(tmp_path / "new.txt"))[0] == 0
+
+
+def test_a_place_where_nothing_can_be_written_is_named(cortex_with, capsys, tmp_path):
+    (tmp_path / "file").write_text("")
+    target = tmp_path / "file" / "x.json"
+    code, _, err = run(capsys, cortex_with(VAULT), "-o", str(target))
+    assert code == 1
+    assert err.startswith(f"cortex: {target} cannot be written: ")
+
+
+def test_json_is_the_format_of_that_name_and_goes_with_no_other(cortex_with, capsys):
+    config = ["--config", str(cortex_with(VAULT).config.path)]
+    assert main(["graph", "export", *config]) == 0
+    usual = capsys.readouterr().out
+    assert main(["graph", "export", "--json", *config]) == 0
+    assert capsys.readouterr().out == usual
+    assert json.loads(usual)["schema_version"] == 1
+    assert main(["graph", "export", "--json", "--format", "dot", *config]) == 2

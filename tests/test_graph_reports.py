@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from cortex import Cortex
 from cortex.cli import main
 from cortex.errors import CortexError, UsageError
 
@@ -37,6 +38,41 @@ def suggested(cortex: Any) -> dict[str, str | None]:
 
 
 # Broken ---------------------------------------------------------------------------------------
+
+
+def test_broken_links_of_a_note_come_by_line(cortex_with, capsys):
+    cortex = cortex_with({"b.md": "[[z]]\n\n[[a]] [[b2]]\n\n[[m]]", "a.md": "\n\n[[late]]"})
+    rows = cortex.graph("broken")["broken"]
+    wanted = [("a.md", "late"), ("b.md", "z"), ("b.md", "a2"), ("b.md", "b2"), ("b.md", "m")]
+    wanted.remove(("b.md", "a2"))  # [[a]] is there
+    assert [(row["source"], row["target_raw"]) for row in rows] == wanted
+    around = cortex.graph("neighbors", note="b")["broken"]
+    assert [row["target_raw"] for row in around] == ["z", "b2", "m"]
+
+
+def test_a_short_heading_is_seen_through_a_slip_where_only_one_is_so_near(cortex_with):
+    cortex = cortex_with(
+        {
+            "Ada.md": "## Who\n\nx\n\n## When\n\ny",
+            "Bo.md": "## Mat\n\nx\n\n## Man\n\ny",
+            "a.md": "[[Ada#Whoo]] [[Bo#Map]] [[Ada#Ohw]]",
+        }
+    )
+    assert suggested(cortex) == {"Ada#Whoo": "[[Ada#Who]]", "Bo#Map": None, "Ada#Ohw": None}
+
+
+def test_a_markdown_link_is_suggested_as_one(cortex_with):
+    notes = {
+        "60_maps/Start here.md": "## Cold Start\n\nx",
+        "10_facts/a.md": "[x](../60_maps/Strat%20here.md)\n"
+        "[y](../60_maps/Start%20here.md#cold-strat)",
+    }
+    assert suggested(cortex_with(notes)) == {
+        "../60_maps/Strat here.md": "[Start here](../60_maps/Start%20here.md)",
+        "../60_maps/Start here.md#cold-strat": (
+            "[Start here](../60_maps/Start%20here.md#Cold%20Start)"
+        ),
+    }
 
 
 def test_a_broken_link_suggests_the_note_that_was_meant(cortex_with):
@@ -235,6 +271,7 @@ def test_duplicates_by_title_alias_and_text(cortex_with):
         ("content_hash", ["a/Log.md", "b/log.md"]),
     ]
     assert (groups[0]["key"], groups[1]["key"]) == ("log", "glocke")
+    assert [group["name"] for group in groups] == ["Log", "Glocke", None]  # as the first writes it
     assert groups[0]["nodes"] == ["note:a/Log.md", "note:b/log.md"]
     assert len(groups[2]["key"]) == 64
 
@@ -335,6 +372,36 @@ def test_an_unknown_note_is_asked_wrongly_and_names_the_near_one(cortex_with, ca
     )
 
 
+@pytest.mark.parametrize("words", [["neighbors", "#Bell"], ["path", "lone", "tag:bell"]])
+def test_a_tag_is_no_note_and_names_what_shows_it(cortex_with, capsys, words):
+    assert run(capsys, cortex_with(HOUSE), *words) == (
+        2,
+        "",
+        "cortex: #bell is a tag, and this is about notes; "
+        "see: cortex graph export --neighborhood '#bell'\n",
+    )
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["neighbors", "index"],
+        ["path", "lone", "[[Index]]"],
+        ["export", "--neighborhood", "index.md"],
+        ["viewer", "--neighborhood", "INDEX"],
+    ],
+)
+def test_a_note_that_the_settings_leave_out_is_told_to_its_owner(
+    cortex_with, tmp_path, capsys, words
+):
+    settings = f"vault: {{path: '{tmp_path}/vault', exclude_folders: [index.md]}}\n"
+    assert run(capsys, cortex_with(HOUSE, settings), *words) == (
+        2,
+        "",
+        "cortex: index.md is left out of the index by the settings; see: cortex config show\n",
+    )
+
+
 def test_a_note_that_is_newer_than_the_graph_names_the_commands(cortex_with, tmp_path):
     cortex = cortex_with(HOUSE)
     (tmp_path / "vault/late.md").write_text("x", "utf-8")
@@ -360,6 +427,7 @@ def test_the_status_counts_what_is_wrong(cortex_with):
         "orphan_count": 4,
         "contradiction_count": 0,
         "stale_count": 1,
+        "unverified_count": 7,
     }
     assert status["hubs"][0]["degree"] == 2
 
@@ -369,6 +437,9 @@ def test_a_tags_degree_is_how_many_notes_have_it_however_long_they_are(cortex_wi
     cortex = cortex_with({**HOUSE, "long.md": long})
     rows = cortex.graph("centrality", node_types=["tag"])["centrality"]
     assert [(row["node_id"], row["in_degree"]) for row in rows] == [("tag:bell", 3)]
+    with pytest.raises(UsageError, match=r"no node type 'nott'; did you mean note\?"):
+        cortex.graph("centrality", node_types=["nott"])
+    assert cortex.graph("centrality", node_types=["block"]) == {"centrality": []}
     notes = cortex.graph("centrality")["centrality"]
     assert {row["file"]: row["degree"] for row in notes}["long.md"] == 0
 
@@ -380,14 +451,35 @@ REPORTS = ("broken", "orphans", "centrality", "stale", "contradictions", "duplic
 def test_an_empty_report_is_a_document_all_the_same(cortex_with, capsys, name):
     cortex = cortex_with({})
     code, out, err = run(capsys, cortex, name, "--json")
-    assert (code, json.loads(out), err) == (0, {"schema_version": 1, "count": 0, name: []}, "")
+    document = {"schema_version": 1, "count": 0, name: [], "warnings": []}
+    assert (code, json.loads(out), err) == (0, document, "")
     code, out, err = run(capsys, cortex, name)
     assert (code, len(out.splitlines()), err) == (0, 1, "")
+
+
+@pytest.mark.parametrize("words", [["broken"], ["status"], ["neighbors", "x"], ["export"]])
+def test_what_the_graph_does_not_know_yet_is_told(cortex_with, tmp_path, capsys, words):
+    cortex = cortex_with({"x.md": "[[p]]", "p.md": "P"})
+    assert run(capsys, cortex, *words)[2] == ""
+    (tmp_path / "vault/x.md").write_text("[[p]] [[nowhere]]", "utf-8")
+    warning = (
+        "1 note changed since the index was built (1 changed); run: cortex lifecycle maintenance"
+    )
+    for expected in (warning, "the graph lags behind the index; run: cortex graph build"):
+        code, out, err = run(capsys, cortex, *words)
+        assert (code, "nowhere" in out, err) == (0, False, f"cortex: {expected}\n")
+        if words != ["export"]:
+            told = json.loads(run(capsys, cortex, *words, "--json")[1])
+            assert told["warnings"] == [expected]
+        Cortex.open(cortex.config).index()
+    Cortex.open(cortex.config).build_graph()
+    assert run(capsys, cortex, *words)[2] == ""
 
 
 @pytest.mark.parametrize("words", [[name] for name in REPORTS] + [["status"], ["export"]])
 def test_without_a_graph_the_command_to_build_one_is_named(cortex_with, capsys, words):
     cortex = cortex_with(HOUSE, build=False)
+    cortex.index()
     code, out, err = run(capsys, cortex, *words)
     assert (code, out) == (1, "")
     assert err == "cortex: there is no graph yet; run: cortex graph build\n"
@@ -399,6 +491,23 @@ def test_a_limit_shortens_what_is_shown_and_not_the_count(cortex_with, capsys):
     document = json.loads(out)
     assert (code, document["count"], len(document["broken"])) == (0, 3, 1)
     assert run(capsys, cortex, "broken", "--limit", "1")[1].endswith("and 2 more\n")
+
+
+def test_a_limit_of_0_is_none(cortex_with, capsys):
+    cortex = cortex_with({f"{at}.md": f"[[none {at}]]" for at in range(30)})
+    for name in ("broken", "orphans", "centrality"):
+        code, out, _ = run(capsys, cortex, name, "--limit", "0", "--json")
+        assert (code, len(json.loads(out)[name])) == (0, 30)
+    assert len(run(capsys, cortex, "centrality")[1].splitlines()) == 21
+
+
+def test_the_status_says_how_many_notes_do_not_say_when_they_were_verified(cortex_with, capsys):
+    verified = "---\nlast_verified: 2026-03-01\n---\nx"
+    blank = "---\nlast_verified: '{{date}}'\n---\nx"
+    cortex = cortex_with({"a.md": verified, "b.md": "x", "c.md": blank})
+    assert cortex.graph("status")["unverified_count"] == 2
+    out = run(capsys, cortex, "status")[1]
+    assert " (2 notes without last_verified: the day the file was changed counts)\n" in out
 
 
 def test_no_report_of_that_name_lists_those_there_are(cortex_with):
@@ -434,3 +543,10 @@ def test_a_damaged_graph_names_the_command_that_mends_it(cortex_with, tmp_path):
     nodes.write_text('["no record"]\n', "utf-8")
     with pytest.raises(CortexError, match=r"is damaged; run: cortex graph build"):
         cortex.graph("neighbors", note="lone")
+
+
+@pytest.mark.parametrize("words", [["status"], ["broken"], ["viewer"], ["export"]])
+def test_without_an_index_that_is_what_is_asked_for_first(words, cortex_with, capsys):
+    cortex = cortex_with({"a.md": "# A"}, build=False)
+    assert main(["graph", *words, "--config", str(cortex.config.path)]) == 1
+    assert "there is no index yet; run: cortex index" in capsys.readouterr().err

@@ -21,6 +21,7 @@ from cortex.desk import Desk
 from cortex.errors import CortexError, UsageError
 from cortex.graph_layout import place
 from cortex.graph_viewer import drawing_source, page, page_data
+from cortex.ops.viewer import title_of
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 SCREENSHOTS = Path(os.environ.get("CORTEX_SCREENSHOTS", CHECKOUT / "test-output" / "screenshots"))
@@ -130,7 +131,7 @@ def test_the_page_has_every_note_with_its_text_properties_and_problems(cortex_wi
     data = data_in(text)
     nodes, names = data["nodes"], data["names"]
     at = nodes["label"].index("Honey")
-    assert (data["notes"], data["title"]) == (6, "vault")
+    assert (data["notes"], data["title"]) == (6, f"{tmp_path.name}/vault")
     assert nodes["file"][at] == "garden/Honey.md"
     assert nodes["excerpt"][at] == "Sweet. Bees make it. See [[Nectar Flow]]."
     assert names["fmTypes"][nodes["fmType"][at]] == "fact"
@@ -146,6 +147,29 @@ def test_the_page_has_every_note_with_its_text_properties_and_problems(cortex_wi
     )
     lengths = {len(column) for column in nodes.values()}
     assert lengths == {len(nodes["label"])}
+
+
+@pytest.mark.parametrize(
+    ("vault", "home", "title"),
+    [
+        ("/srv/notes", "", "notes"),
+        ("/home/ada/hermes-workspace/vault", "/home/ada", "hermes-workspace/vault"),
+        ("/home/ada/vault", "/home/ada", "vault"),
+        ("/vault", "", "vault"),
+    ],
+)
+def test_a_page_is_called_as_the_vault_and_after_nobody(vault, home, title):
+    assert title_of(Path(vault), home) == title
+
+
+def test_headings_without_text_are_no_text(cortex_with, tmp_path):
+    template = "# A\n\n## Summary\n{}\n## Details\n\n## Why it matters\n"
+    cortex = cortex_with({"a.md": template.format(""), "b.md": template.format("Slate lasts.\n")})
+    nodes = data_in(page_of(cortex, tmp_path).read_text("utf-8"))["nodes"]
+    assert dict(zip(nodes["file"], nodes["excerpt"], strict=True)) == {
+        "a.md": "",
+        "b.md": "Slate lasts.",
+    }
 
 
 def test_a_type_is_what_a_filter_can_name_however_it_is_written(cortex_with, tmp_path):
@@ -276,11 +300,15 @@ def test_a_page_takes_the_place_of_a_page_and_of_nothing_else(cortex_with, tmp_p
     with pytest.raises(UsageError, match=r"ends in \.html"):
         desk.write_viewer(note)
     assert note.read_text("utf-8") == NOTES["Index.md"]
-    with pytest.raises(UsageError, match=r"ends in \.html"):
-        desk.write_viewer(tmp_path / "vault" / "Graph.md")
+    for name in ("vault/Graph.md", "graph.txt", "graph"):
+        with pytest.raises(UsageError, match=r"ends in \.html"):
+            desk.write_viewer(tmp_path / name)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(CortexError, match=r"file/x\.html cannot be written: .*name another file"):
+        desk.write_viewer(tmp_path / "file" / "x.html")
     viewer = desk.write_viewer()
-    # 7 links as written, 4 tags, and Bees named in Honey.
-    assert (viewer.notes, viewer.links, viewer.broken) == (6, 7 + 4 + 1, 1)
+    # Neither the 4 tags are links, nor that Bees is named in Honey.
+    assert (viewer.notes, viewer.links, viewer.broken) == (6, 7, 1)
     path = desk.write_viewer().path
     assert path == tmp_path / "state" / "graph.html"
     assert desk.write_viewer().path == path
@@ -306,14 +334,32 @@ def test_a_damaged_index_is_named_with_what_mends_it(cortex_with, tmp_path):
         Desk(cortex).write_viewer(tmp_path / "p.html")
 
 
-@pytest.mark.skipif(os.name == "nt", reason="names there are always text")
-def test_names_that_are_not_utf_8_stand_in_the_page(cortex_with, tmp_path):
-    cortex = cortex_with(NOTES, build=False)
-    with contextlib.suppress(OSError):  # a file system that takes no such name
-        (Path(os.fsdecode(os.fsencode(tmp_path / "vault") + b"/caf\xe9.md"))).write_text("# x")
-    cortex.index()
-    cortex.build_graph()
-    page_of(cortex, tmp_path).read_bytes().decode("utf-8")
+def test_names_that_are_not_utf_8_stand_in_the_page():
+    nodes = [{"id": "note:a.md", "label": "caf\udce9", "type": "note", "file": "a.md"}]
+    data = page_data({"nodes": nodes, "edges": []}, [], [], title="th\udce9")
+    text = page(data, "").encode("utf-8").decode("utf-8")
+    assert data_in(text)["nodes"]["label"] == ["caf\ufffd"]
+    assert "<title>th\ufffd</title>" in text
+
+
+def test_a_page_is_named_by_text_too_and_its_making_is_told(cortex_with, tmp_path):
+    said: list[Any] = []
+
+    class Told:
+        def start(self, label: str, total: int, unit: str) -> None:
+            said.append((label, total, unit))
+
+        def advance(self, count: int = 1) -> None:
+            said.append(count)
+
+        def finish(self) -> None:
+            said.append("done")
+
+    desk = Desk(cortex_with(NOTES))
+    assert desk.write_viewer(str(tmp_path / "p.html"), progress=Told()).notes == len(NOTES)
+    assert said == [("graph viewer", 4, "parts"), 1, 1, 1, 1, "done"]
+    desk.export_graph("json", str(tmp_path / "g.json"))
+    assert (tmp_path / "g.json").is_file() and (tmp_path / "p.html").is_file()
 
 
 def test_the_command_prints_where_the_page_is(cortex_with, tmp_path, capsys):
@@ -324,7 +370,11 @@ def test_the_command_prints_where_the_page_is(cortex_with, tmp_path, capsys):
     assert told["schema_version"] == 1
     assert told["path"] == str(target)
     assert told["bytes"] == target.stat().st_size
-    assert told["notes"] == 6
+    assert (told["notes"], told["warnings"]) == (6, [])
+    (tmp_path / "vault/late.md").write_text("x", "utf-8")
+    assert main(["graph", "viewer", "--config", config, "-o", str(target)]) == 0
+    warning = "1 note changed since the index was built (1 added); run: cortex lifecycle maint"
+    assert f"cortex: {warning}" in capsys.readouterr().err
     assert main(["graph", "viewer", "--config", config, "--depth", "2"]) == 2
     assert main(["graph", "viewer", "--config", config, "--neighborhood", "nope"]) == 2
 
@@ -451,7 +501,7 @@ def test_it_draws_the_notes_and_their_names(cortex_with, tmp_path, show):
     assert state["named"] == 6
     assert shown.colours() > 20
     assert shown.view.locator("#counts").inner_text() == "6 of 6 notes · 7 links"
-    assert shown.view.title() == "vault"
+    assert shown.view.title() == f"{tmp_path.name}/vault"
     legend = shown.view.locator("#legend").inner_text()
     assert "fact" in legend
     assert "supersedes" in legend
@@ -501,8 +551,8 @@ def test_tags_kinds_of_links_and_other_nodes_are_filters(cortex_with, tmp_path, 
     others.get_by_label(re.compile("^tags")).check()
     after = shown.view.locator("#counts").inner_text()
     assert before == "6 of 6 notes · 6 links"
-    assert after == "6 of 6 notes · 3 tags · 10 links"
-    assert shown.state["links"] == 6 + 4  # tags of notes
+    assert after == "6 of 6 notes · 3 tags · 6 links"
+    assert shown.state["links"] == 6 + 4  # lines that are drawn: tags of notes too
 
 
 @browser_test
@@ -513,7 +563,10 @@ def test_a_click_shows_the_text_and_the_links_lead_on(cortex_with, tmp_path, sho
     assert details.get_by_role("heading", name="Bees").is_visible()
     assert "They dance for [[Honey]]" in details.inner_text()
     assert "garden/Bees.md" in details.inner_text()
-    assert "#insects" in details.inner_text()
+    assert details.get_by_role("button", name="#insects").is_visible()
+    headings = details.get_by_role("heading", level=3).all_inner_texts()
+    assert [text for text in headings if "(" in text] == ["Links to (2)", "Linked from (2)"]
+    assert shown.view.locator("#live").inner_text() == "Bees, note, 4 links"
     shown.keep("details")
     details.get_by_role("button", name="Honey links").click()
     shown.settle()
@@ -620,6 +673,47 @@ def test_the_keyboard_alone_is_enough(cortex_with, tmp_path, show):
 
 
 @browser_test
+def test_keys_are_the_same_in_capitals(cortex_with, tmp_path, show):
+    shown = show(page_of(cortex_with(NOTES), tmp_path))
+    theme = shown.state["theme"]
+    shown.press("T")
+    assert shown.state["theme"] != theme
+    shown.click_node("Wax")
+    shown.press("N")
+    assert shown.state["focus"]["depth"] == 1
+    shown.press("S")
+    assert not shown.view.locator("#side").is_visible()
+    shown.press("F", "D")
+    assert shown.view.locator("#legend").get_by_text("Problems").is_visible()
+
+
+@browser_test
+@pytest.mark.parametrize("size", [(1280, 800), (700, 500), (420, 760)])
+def test_the_bar_of_a_neighbourhood_has_room_and_lies_under_nothing(
+    cortex_with, tmp_path, show, size
+):
+    name = "A name of some length for a note"
+    viewport = {"width": size[0], "height": size[1]}
+    notes = {f"{name}.md": "[[b]] [[c]]", "b.md": "", "c.md": "", "d.md": ""}
+    shown = show(page_of(cortex_with(notes), tmp_path), viewport=viewport)
+    before = shown.state
+    shown.view.evaluate("n => cortexGraph.choose(n)", shown.node(name))
+    shown.press("n")
+    bar = shown.view.locator("#focusname")
+    is_whole = bar.evaluate("one => one.scrollWidth <= one.clientWidth")
+    assert is_whole is (size[0] > 1000)
+    button = shown.view.get_by_role("button", name="Show all")
+    assert button.bounding_box()["height"] < 40  # on one line
+    button.click(timeout=3000)
+    shown.press("Escape")
+    shown.press("f")
+    shown.view.wait_for_timeout(600)
+    shown.settle()
+    assert shown.state["notes"] == 4
+    assert shown.state["scale"] == pytest.approx(before["scale"], rel=0.01)
+
+
+@browser_test
 def test_dragging_and_the_wheel_move_the_map(cortex_with, tmp_path, show):
     shown = show(page_of(cortex_with(NOTES), tmp_path))
     before = shown.state
@@ -639,7 +733,7 @@ def test_dragging_and_the_wheel_move_the_map(cortex_with, tmp_path, show):
 def test_problems_are_marked_and_filtered(cortex_with, tmp_path, show):
     shown = show(page_of(cortex_with(NOTES), tmp_path, diagnostics=True), color_scheme="dark")
     assert shown.state["theme"] == "dark"
-    assert shown.view.locator("#counts").inner_text() == "6 of 6 notes · 1 missing target · 8 links"
+    assert shown.view.locator("#counts").inner_text() == "6 of 6 notes · 1 missing target · 7 links"
     assert "orphan" in shown.view.locator("#legend").inner_text()
     shown.keep("diagnostics-dark")
     problems = shown.view.get_by_role("group", name="Problems", exact=True)
@@ -704,6 +798,73 @@ def test_names_do_not_lie_on_each_other(cortex_with, tmp_path, show):
     assert shown.state["scale"] > 1
 
 
+def rectangles(shown: Shown) -> tuple[dict[str, list[float]], dict[str, list[float]]]:
+    """By label, left, top, right, bottom: of the letters of each name, and of each disc."""
+    labels = shown.view.evaluate("cortexGraph.model.nodes.label")
+    names = {}
+    for node, left, top, width, height in shown.view.evaluate("cortexGraph.names()"):
+        names[labels[node]] = [left + 4, top + 5, left + width - 4, top + height - 5]
+    discs = {}
+    for label in names:
+        x, y, radius = shown.view.evaluate(
+            "n => [...cortexGraph.place(n), drawnRadius(cortexGraph.model.radius[n], "
+            "cortexGraph.state.scale)]",
+            shown.node(label),
+        )
+        inner = radius * 0.7  # a square in it
+        discs[label] = [x - inner, y - inner, x + inner, y + inner]
+    return names, discs
+
+
+def overlap(one: list[float], other: list[float]) -> bool:
+    return all(max(one[at], other[at]) < min(one[at + 2], other[at + 2]) for at in (0, 1))
+
+
+STARTER = {
+    "Start here.md": "[[Memory and notes]] [[Roof]] [[Ada Lovelace]]",
+    "Memory and notes.md": "[[Start here]] [[Roof]]",
+    "Roof.md": "[[Slate instead of tiles]] [[Slate lasts a century on this roof]]",
+    "Slate instead of tiles.md": "[[Slate lasts a century on this roof]] [[Ada Lovelace]]",
+    "Slate lasts a century on this roof.md": "[[Slate instead of tiles]]",
+    "Ada Lovelace.md": "[[Start here]]",
+}
+
+
+@browser_test
+@pytest.mark.parametrize("size", [(1280, 800), (800, 500)])
+def test_names_lie_neither_on_each_other_nor_on_notes(cortex_with, tmp_path, show, size):
+    viewport = {"width": size[0], "height": size[1]}
+    shown = show(page_of(cortex_with(STARTER), tmp_path), viewport=viewport)
+    for chosen in (None, *(name.removesuffix(".md") for name in STARTER)):
+        if chosen is not None:
+            shown.view.evaluate("n => cortexGraph.choose(n)", shown.node(chosen))
+            shown.view.wait_for_timeout(500)
+            shown.settle()
+        names, discs = rectangles(shown)
+        assert chosen is None or chosen in names
+        for one, other in itertools.permutations(names, 2):
+            assert not overlap(names[one], names[other]), (chosen, one, other)
+            assert not overlap(names[one], discs[other]), (chosen, one, other)
+    shown.keep(f"names-{size[0]}")
+
+
+@browser_test
+def test_a_name_keeps_its_place_while_the_map_is_dragged(cortex_with, tmp_path, show):
+    shown = show(page_of(cortex_with(STARTER), tmp_path))
+    before, discs = rectangles(shown)
+    shown.view.mouse.move(900, 120)
+    shown.view.mouse.down()
+    shown.view.mouse.move(767, 187, steps=7)
+    shown.view.mouse.up()
+    shown.settle()
+    after, moved = rectangles(shown)
+    assert after.keys() == before.keys()
+    for name in before:
+        for disc, rectangle in ((discs[name], before[name]), (moved[name], after[name])):
+            rectangle[:] = [rectangle[at] - disc[at] for at in range(4)]
+        assert after[name] == pytest.approx(before[name])
+
+
 @browser_test
 def test_a_small_window_keeps_the_graph_in_sight(cortex_with, tmp_path, show):
     shown = show(page_of(cortex_with(NOTES), tmp_path), viewport={"width": 420, "height": 760})
@@ -743,6 +904,19 @@ ALL_AROUND = {
 def test_nothing_lies_on_a_note_at_first(cortex_with, tmp_path, show, size):
     viewport = {"width": size[0], "height": size[1]}
     shown = show(page_of(cortex_with(ALL_AROUND), tmp_path), viewport=viewport)
+    labels = ["Hub", *(f"Note {at}" for at in range(30))]
+    assert [label for label in labels if not is_seen(shown, label)] == []
+
+
+@browser_test
+def test_beside_details_no_note_lies_under_the_buttons(cortex_with, tmp_path, show):
+    shown = show(page_of(cortex_with(ALL_AROUND), tmp_path), viewport={"width": 700, "height": 500})
+    shown.view.evaluate("n => cortexGraph.choose(n)", shown.node("Hub"))
+    shown.settle()
+    assert rectangle(shown, "#details")[0] > 380
+    shown.view.locator("#fit").click()
+    shown.view.wait_for_timeout(600)
+    shown.settle()
     labels = ["Hub", *(f"Note {at}" for at in range(30))]
     assert [label for label in labels if not is_seen(shown, label)] == []
 

@@ -20,7 +20,8 @@ from cortex import cli
 from cortex.cli import COMMANDS, PURPOSES, main
 
 # What has no document to print: it answers a host or its scheduler, or prints a text of its own.
-WITHOUT_JSON = {("completion",), ("hook",), ("cron", "run"), ("graph", "export")}
+WITHOUT_JSON = {("completion",), ("hook",)}
+ALLOWED = ("Exit codes:", "exit code")  # how help speaks of them
 ESCAPE = "\x1b["
 
 
@@ -198,3 +199,14 @@ def on_a_terminal(words: list[str], env: dict[str, str]) -> str:
     os.waitpid(pid, 0)
     os.close(terminal)
     return seen.decode("utf-8", "replace")
+
+
+@pytest.mark.parametrize(("path", "parser"), PARSERS, ids=IDS)
+def test_exit_codes_are_told_in_the_same_words_everywhere(path, parser):
+    told = re.findall(r"(?i)exit\s+codes?\b:?", parser.description or "")
+    assert [words for words in told if " ".join(words.split()) not in ALLOWED] == []
+
+
+def test_help_names_the_home_in_which_the_config_is_looked_for(capsys):
+    assert main(["--help"]) == 0
+    assert "$HERMES_HOME, else ~/.hermes" in capsys.readouterr().out

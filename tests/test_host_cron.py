@@ -101,9 +101,8 @@ def test_jobs_are_listed_by_the_host_after_install_and_gone_after_uninstall(host
     mine = records(host.home)["mine"]
     before = host.hermes("cortex", "cron", "status")
     assert before.returncode == 1
-    assert "is enabled and not in the scheduler; run: hermes cortex cron install --job" in (
-        before.stdout
-    )
+    assert "3 jobs are enabled in the config and not in the scheduler (" in before.stdout
+    assert "); run: hermes cortex cron install\n" in before.stdout
     done = host.hermes("cortex", "cron", "install")
     assert done.returncode == 0, done.stderr
     assert "no gateway runs, so nothing starts the jobs" in done.stderr
@@ -126,6 +125,8 @@ def test_jobs_are_listed_by_the_host_after_install_and_gone_after_uninstall(host
     assert (status["scheduler"]["fires"], status["means"]) == (False, "modules")
     gone = host.hermes("cortex", "cron", "uninstall")
     assert gone.returncode == 0, gone.stderr
+    settings = ", ".join(f"cron.{name}.enabled" for name in ALL)
+    assert f"cron install would put it back: {settings}" in gone.stderr
     assert records(host.home) == {"mine": mine}
     assert not list((host.home / "scripts").glob("cortex-*"))
     assert NAMES["nightly"] not in host.hermes("cron", "list", "--all").stdout
@@ -150,6 +151,8 @@ def test_status_says_how_to_turn_a_job_on_and_why_a_run_failed(host):
     configure(host.home, enabled=())
     off = host.hermes("cortex", "cron", "status", "--job", "weekly")
     assert off.returncode == 1
+    assert "no gateway runs, so nothing starts the jobs\n" in off.stdout  # which mends nothing yet
+    assert "report to origin" in off.stdout
     assert off.stdout.endswith(
         f"to turn one on, set cron.weekly_review.enabled to true in {host.home}/cortex/config.yaml"
         ", then run: hermes cortex cron install\n"
@@ -159,7 +162,7 @@ def test_status_says_how_to_turn_a_job_on_and_why_a_run_failed(host):
     assert "Ran now: failed" in host.hermes("cron", "run", NAMES["weekly"]).stdout
     status = host.hermes("cortex", "cron", "status").stdout
     assert f"the last run of {NAMES['weekly']} failed: Script exited with code 1 stdout:" in status
-    assert "there is no graph yet; run: hermes cortex graph build" in status
+    assert "there is no index yet; run: hermes cortex index" in status
     assert "\\n" not in status  # on one line
 
 
@@ -177,6 +180,8 @@ def test_a_changed_setting_is_told_and_taken_over_with_history_and_pause_kept(ho
     assert status["jobs"][0]["differs"] == ["name", "schedule", "deliver"]
     done = told(host.hermes("cortex", "cron", "install", "--json"))
     assert [(job["outcome"], job["paused"]) for job in done["jobs"]] == [("updated", True)]
+    again = host.hermes("cortex", "cron", "install").stdout
+    assert again.endswith(", paused\n") and "next" not in again
     after = records(host.home)["upkeep"]
     assert after["schedule"]["expr"] == "15 4 * * *"
     kept = ("id", "created_at", "last_run_at", "last_status", "enabled", "state", "repeat")
@@ -248,10 +253,37 @@ def test_two_profiles_have_their_own_jobs(host):
     assert "Ran now: succeeded" in ran.stdout, ran.stdout + ran.stderr
     assert (work / "cortex" / "index.json").exists()
     assert not (host.home / "cortex" / "index.json").exists()
+    host.hermes("-p", "work", "cron", "pause", NAMES["maintenance"])
+    paused = host.hermes("-p", "work", "cortex", "cron", "status").stdout
+    assert "to go on: hermes -p work cron resume " in paused
     host.hermes("cortex", "cron", "install", "--job", "weekly")
     assert host.hermes("-p", "work", "cortex", "cron", "uninstall").returncode == 0
     assert records(work) == {}
     assert list(records(host.home)) == [NAMES["weekly"]]
+
+
+@pytest.mark.parametrize("is_default", [True, False])
+def test_what_a_profile_is_told_to_run_mends_that_profile(hermes, tmp_path, is_default):
+    """Also below a home that only HERMES_HOME names, where the host finds profiles as well."""
+    env = None if is_default else {"HOME": str(tmp_path / "elsewhere")}
+    with opened(hermes, tmp_path / ".hermes", env=env) as host:
+        configure(host.home)
+        work = host.home / "profiles" / "work"
+        (work / "plugins").mkdir(parents=True)
+        (work / "plugins" / "cortex").symlink_to(CHECKOUT)
+        shutil.copy(host.home / "config.yaml", work / "config.yaml")
+        configure(work, "  weekly_review: {enabled: true, model: false}", enabled=())
+        lacking = host.hermes("-p", "work", "cortex", "search", "lamp")
+        assert "; run: hermes -p work cortex index" in lacking.stderr
+        status = host.hermes("-p", "work", "cortex", "cron", "status").stdout
+        (told,) = [line for line in status.splitlines() if "not in the scheduler" in line]
+        command = told.partition("; run: ")[2].split()
+        assert command[:3] == ["hermes", "-p", "work"]
+        assert host.hermes(*command[1:]).returncode == 0
+        assert list(records(work)) == [NAMES["weekly"]] and not records(host.home)
+        ran = host.hermes("-p", "work", "cron", "run", NAMES["weekly"])
+        told = ran.stdout + host.hermes("-p", "work", "cortex", "cron", "status").stdout
+        assert "run: hermes -p work cortex index" in told
 
 
 def test_the_nightly_model_gets_the_report_and_no_tool_but_those_of_cortex(hermes, tmp_path):
@@ -266,7 +298,7 @@ def test_the_nightly_model_gets_the_report_and_no_tool_but_those_of_cortex(herme
     tools = {tool["function"]["name"] for tool in requests[0]["tools"]}
     assert tools == {"vault_search", "vault_build_context", "vault_read_note"}
     prompt = "\n".join(m["content"] for m in requests[0]["messages"] if m["role"] == "user")
-    assert "- promoted: 1\n  - file: 10_facts/Lamp.md" in prompt
+    assert "- promoted 00_inbox/Lamp.md -> 10_facts/Lamp.md (fact)" in prompt
     assert "End of the report of Cortex.\n```" in prompt
     assert "Above stands the report of tonight's promotion" in prompt
 
@@ -350,7 +382,7 @@ def test_by_the_command_jobs_without_a_model_stand_and_others_are_refused(host):
 
     configure(host.home, "  weekly_review: {enabled: true, model: false}")
     env = {**host.env, "HERMES_HOME": str(host.home)}
-    scheduler = HostCommand(host.home, env, str(host.executable))
+    scheduler = HostCommand(host.home, env, str(host.executable), "hermes")
     assert scheduler.jobs() == []
     done = by_command(host, "install")
     assert [(e.kind, e.outcome) for e in done] == [

@@ -367,3 +367,13 @@ def test_a_killed_run_leaves_the_last_state_and_the_next_run_completes(
     cortex.index()
     assert {h.chunk.text for h in cortex.search("word", top_k=300).hits} == {"fresh word"}
     assert cortex.index().unchanged == 300
+
+
+def test_an_empty_vault_is_told_on_stderr(cortex_with, capsys):
+    from cortex.cli import main
+
+    words = ["index", "--quiet", "--config"]
+    assert main([*words, str(cortex_with({}, build=False).config.path)]) == 0
+    assert "no note was found in the vault" in capsys.readouterr().err
+    assert main([*words, str(cortex_with({"a.md": "# A"}, build=False).config.path)]) == 0
+    assert capsys.readouterr().err == ""

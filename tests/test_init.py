@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import stat
@@ -599,3 +600,13 @@ def snapshot(folder: Path) -> dict[str, bytes]:
         for path in folder.rglob("*")
         if path.is_file()
     }
+
+
+def test_as_json_the_document_is_all_there_is_and_says_what_became_of_hermes(
+    run: Callable[..., tuple[int, str, str]], linked: Path
+) -> None:
+    code, told, said = run("init", "--json", "--enable", "--vault", "notes")
+    assert code == 0
+    document = json.loads(told)
+    assert document["hermes"] == {"config": str(linked / "config.yaml"), "changed": True}
+    assert not any(line.startswith(("vault:", "wrote", "next:")) for line in said.splitlines())

@@ -462,3 +462,28 @@ def test_the_command_ends_with_1_when_something_had_to_stay(
     assert "to try again what was left, run: cortex lifecycle undo 1\n" in capsys.readouterr().out
     assert main(["lifecycle", "history", "--config", str(config)]) == 0
     assert "undone in part" in capsys.readouterr().out
+
+
+def test_a_run_that_is_undone_in_part_is_named_where_the_next_undo_passes_it_over(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    vault, state = place / "vault", State(place / "state")
+    nightly(state, vault, NOW, write=True)
+    write(vault, {"00_inbox/Late.md": "---\npromote: true\n---\nx\n"})
+    nightly(state, vault, NOW, write=True)
+    write(vault, {"10_facts/Late.md": "edited\n"})
+    assert undo_run(state, vault, NOW).outcome == "partly_undone"
+    remedy = "to try again what was left, run: cortex lifecycle undo 2"
+    report = undo_run(state, vault, NOW, dry_run=True)
+    assert report.warnings == [f"run 2 is undone in part, so this is run 1; {remedy}"]
+    config = state.root / "config.yaml"
+    config.write_text("vault: {path: ../vault}\n")
+    assert main(["lifecycle", "undo", "--config", str(config)]) == 0
+    told = capsys.readouterr()
+    assert told.err == f"cortex: {report.warnings[0]}\n"
+    assert told.out.splitlines()[0] == "run 1 is undone"
+    assert told.out.splitlines()[-1] == "next: cortex lifecycle maintenance"
+    assert main(["lifecycle", "undo", "--config", str(config)]) == 1
+    assert capsys.readouterr().err == (
+        f"cortex: run 2 is undone in part, and there is no other promotion to undo; {remedy}\n"
+    )

@@ -136,6 +136,47 @@ def test_the_log_gets_a_line_with_paths_of_the_vault_and_the_index_is_not_behind
     assert desk.probe_maintenance().warnings == []
 
 
+def test_the_log_gets_no_line_when_nothing_had_changed(cortex_with: Maker, tmp_path: Path) -> None:
+    desk = Desk(cortex_with({**NOTES, "log.md": "# Log\n"}, build=False), now=NOW)
+    log = tmp_path / "vault/log.md"
+
+    def lines() -> int:
+        return len(log.read_text().splitlines())
+
+    desk.maintain()
+    before = files(tmp_path / "vault")
+    desk.maintain()
+    (tmp_path / "vault/a.md").touch()  # a sync that writes what is there already
+    before |= {str(tmp_path / "vault/a.md"): files(tmp_path / "vault")[f"{tmp_path}/vault/a.md"]}
+    desk.maintain()
+    assert files(tmp_path / "vault") == before
+    (tmp_path / "vault/b.md").unlink()
+    desk.maintain()
+    assert lines() == 3
+    (tmp_path / "vault/c.md").write_text("x\n")
+    desk.cortex.index()
+    desk.cortex.embed()
+    desk.maintain()  # the graph is all that was behind
+    assert lines() == 4
+    desk.maintain(force=True)
+    assert lines() == 5
+
+
+def test_the_log_gets_a_line_when_a_step_fails(
+    cortex_with: Maker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cortex = cortex_with({**NOTES, "log.md": "# Log\n"})
+    assert Desk(cortex, now=NOW).maintain().is_ok
+    assert (tmp_path / "vault/log.md").read_text() == "# Log\n"
+
+    def fail(*_: object) -> None:
+        raise CortexError("the disk is full")
+
+    monkeypatch.setattr(cortex, "build_graph", fail)
+    Desk(cortex, now=NOW).maintain()
+    assert " mode=write status=failed " in (tmp_path / "vault/log.md").read_text()
+
+
 def test_what_is_told_is_how_it_stands_behind_the_line_in_an_indexed_log(
     cortex_with: Maker,
 ) -> None:

@@ -178,6 +178,77 @@ def test_only_a_real_true_flags_a_note_that_is_not_archived(night: Night) -> Non
     assert report.candidates == []
 
 
+@pytest.mark.parametrize(
+    ("flag", "told"),
+    [
+        ("promote: yes", "promote: yes is not true to YAML; write promote: true"),
+        ("promote: 'On'", "promote: On is not true to YAML; write promote: true"),
+        ('promote: "true"', 'promote: "true" is not true to YAML; write promote: true'),
+        (
+            "promote: false\ncortex_promote: 1",
+            "cortex_promote: 1 is not true to YAML; write cortex_promote: true",
+        ),
+    ],
+)
+def test_another_word_for_true_is_told_with_what_to_write(
+    night: Night, vault: Path, flag: str, told: str
+) -> None:
+    text = f"---\n{flag}\n---\nx\n"
+    report = night({"00_inbox/B.md": text, "00_inbox/C.md": "---\ntype: x\npromote: true\n---\n"})
+    assert [row["file"] for row in report.candidates] == ["00_inbox/C.md"]
+    row = {"file": "00_inbox/B.md", "reason": "not_a_boolean", "message": told}
+    assert report.skipped[0] == row
+    assert reasons(report)["00_inbox/C.md"] == "no_folder_for_type"
+    assert (vault / "00_inbox/B.md").read_text() == text
+
+
+@pytest.mark.parametrize(
+    ("path", "properties"),
+    [
+        ("00_inbox/A.md", "promote: no"),
+        ("00_inbox/A.md", "promote: later"),
+        ("00_inbox/A.md", "promote: 0"),
+        ("00_inbox/A.md", "promote: yes\nstatus: archived"),
+        ("10_facts/A.md", "promote: yes"),
+        ("80_templates/A.md", "promote: yes"),
+        ("raw/A.md", "promote: yes"),
+    ],
+)
+def test_of_a_flag_that_asks_for_nothing_nothing_is_told(
+    night: Night, path: str, properties: str
+) -> None:
+    assert night({path: f"---\n{properties}\n---\nx\n"}).skipped == []
+
+
+@pytest.mark.parametrize(
+    ("properties", "source"),
+    [
+        ("", None),
+        ("source: a letter\n", "source: a letter"),
+        ("review_status: pending\n", "source: session"),
+        ("candidate: 0a1b\n", "source: session"),
+        ('candidate: 0a1b\nsource: "session s1, cli"\n', 'source: "session s1, cli"'),
+    ],
+)
+def test_only_a_draft_out_of_a_session_is_said_to_come_from_one(
+    night: Night, vault: Path, properties: str, source: str | None
+) -> None:
+    night({"00_inbox/A.md": f"---\npromote: true\n{properties}---\nx\n"})
+    lines = (vault / "10_facts/A.md").read_text().splitlines()
+    assert [line for line in lines if line.startswith("source:")] == ([source] if source else [])
+
+
+def test_a_log_gets_a_line_only_when_something_was_promoted(night: Night, vault: Path) -> None:
+    night({"log.md": "# Log\n", "00_inbox/A.md": "---\npromote: true\ntype: recipe\n---\nx\n"})
+    assert (vault / "log.md").read_text() == "# Log\n"
+    night({"00_inbox/B.md": FLAGGED})
+    assert (vault / "log.md").read_text().splitlines()[1:] == [
+        "- 2026-03-01T02:00:00Z nightly run=1 mode=write status=ok candidates=2 promoted=1 "
+        "superseded=0 duplicates=0 contradictions=0 skipped=1 "
+        'paths=["00_inbox/B.md", "10_facts/B.md"]'
+    ]
+
+
 def test_a_note_in_its_folder_is_never_archived(night: Night, vault: Path) -> None:
     text = "---\ntype: fact\nstatus: active\npromote: true\n---\nx\n"
     report = night({"10_facts/Here.md": text, "10_facts/deep/Too.md": text})
@@ -312,6 +383,7 @@ def test_what_is_no_text_is_an_entry_and_not_the_end(night: Night) -> None:
     )
     assert [row["file"] for row in report.unreadable] == ["00_inbox/binary.md"]
     assert reasons(report) == {"00_inbox/latin.md": "not_utf8"}
+    assert [row["message"] for row in report.skipped] == ["it is not UTF-8; save it as UTF-8"]
     assert [row["file"] for row in report.promoted] == ["10_facts/sound.md"]
 
 
@@ -549,6 +621,8 @@ def test_a_run_that_promoted_nothing_names_no_run_to_take_back(
     assert main(["lifecycle", "history", *config]) == 0
     row = capsys.readouterr().out.splitlines()[1].split()
     assert (row[0], row[2:]) == ("1", ["0", "1", "done"])
+    assert main(["lifecycle", "history", "--limit", "0", "--json", *config]) == 0
+    assert len(json.loads(capsys.readouterr().out)["runs"]) == 1  # 0 is all
 
 
 def test_the_day_is_that_of_the_configured_zone(

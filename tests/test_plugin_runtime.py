@@ -296,6 +296,9 @@ def test_in_a_profile_messages_name_it(hermes_cortex, monkeypatch, tmp_path):
 def test_only_what_a_message_says_to_run_is_a_hint():
     from cortex.commands import as_typed
 
+    both = as_typed("no graph; run: cortex index && cortex graph build", "hermes -p x cortex")
+    assert both == "no graph; run: hermes -p x cortex index && hermes -p x cortex graph build"
+
     for text in (
         "changed since it was indexed: cortex index.md, about cortex search.md",
         "there is no note 'run: cortex index' in the vault",

@@ -12,6 +12,7 @@ import pytest
 
 from conftest import CortexMaker
 from cortex import Cortex, UsageError
+from cortex.cli import main
 from cortex.vault.reading import nearest
 
 
@@ -236,3 +237,20 @@ def test_the_nearest_name_comes_first() -> None:
 def test_a_heading_that_is_nearly_right_is_suggested(cortex: Cortex) -> None:
     with pytest.raises(UsageError, match="did you mean 'Sub'"):
         cortex.read_note("Note", heading="Subb")
+
+
+def test_what_is_left_out_is_told_to_the_owner_and_hidden_files_are_not(
+    cortex: Cortex, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def told(note: str) -> str:
+        assert main(["read", "--config", str(cortex.config.path), "--", note]) == 2
+        return capsys.readouterr().err
+
+    for note in ("p", "Private/p.md", "[[P]]"):
+        assert told(note).startswith(
+            "cortex: Private/p.md is left out of the index by the settings"
+        )
+    for note in ("data", ".obsidian/plugins/data.md", "../outside/secret", "leak", ".", "/"):
+        assert "left out" not in told(note)
+    with pytest.raises(UsageError, match="there is no note 'p' in the vault"):
+        cortex.read_note("p")  # as the agent's tool reads

@@ -337,3 +337,10 @@ def test_sizes_are_those_of_the_files(cortex):
     item = next(item for item in plan.items if item.path == generation)
     assert item.size == sum(file.stat().st_size for file in files)
     assert len(item.files) == len(files)
+
+
+def test_names_for_bytes_that_a_generation_holds_have_no_size_of_their_own(cortex, capsys):
+    assert run(cortex, "--graph", "--chunks", "--dry-run") == 0
+    listed = capsys.readouterr().out
+    assert " 0 B " not in listed
+    assert any(line.split()[1] == "-" for line in listed.splitlines() if line.startswith("  graph"))

@@ -164,6 +164,22 @@ def test_asked_for_the_layout_comes_beside_notes_and_these_stay_searched(
     assert rules.exclude_folders == ("00_inbox", "80_templates", "raw")
 
 
+def test_beside_notes_no_starter_note_is_written_and_nothing_links_to_one(
+    run: Run, home: Path
+) -> None:
+    (home / "own").mkdir()
+    (home / "own" / "Bees.md").write_text("# Bees\n")
+    ran = run("init", "--vault", "own", "--scaffold")
+    assert ran.code == 0
+    assert "the starter notes" not in ran.out
+    written = sorted(path for path in tree(home / "own") if path.endswith(".md"))
+    assert [path for path in written if path.split("/")[0] in scaffold.CURATED] == []
+    assert {"SCHEMA.md", "index.md", "log.md", "80_templates/fact-note.md"} <= {*written}
+    index = (home / "own" / "index.md").read_text("utf-8")
+    assert index.endswith("The front page of this vault. Link here what one should find first.\n")
+    assert validate(home / "own", FolderRules(exclude=("Bees.md",))).errors == 0
+
+
 def test_a_second_time_changes_nothing_and_mends_what_is_missing_but_no_starter_note(
     run: Run, home: Path
 ) -> None:

@@ -7,6 +7,7 @@ import datetime as dt
 import json
 import os
 import sqlite3
+import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -464,7 +465,28 @@ def test_settings_say_what_is_not_given(home, capsys):
     assert (given["lookback_days"], given["timezone"]) == (0.5, "UTC")
 
 
-@pytest.mark.parametrize("words", [["--lookback-days", "0"], ["--lookback-days", "x"]])
-def test_a_wrong_number_of_days_is_asked_wrongly(home, capsys, words):
-    assert main(["session-sources", *words]) == 2
-    assert capsys.readouterr().out == ""
+@pytest.mark.parametrize("days", ["0", "-1", "4000", "x"])
+def test_a_wrong_number_of_days_is_asked_wrongly(home, capsys, days):
+    assert main(["session-sources", "--lookback-days", days]) == 2
+    out, err = capsys.readouterr()
+    assert out == "" and "--lookback-days" in err and "lookback_days" not in err
+
+
+def test_a_database_that_cannot_be_read_is_told_with_what_to_do(home, capsys):
+    (home / "state.db").write_bytes(b"no database" * 99)
+    assert main(["session-sources"]) == 0
+    *_, error, remedy = capsys.readouterr().out.splitlines()
+    assert error.startswith("error:     ") and error.endswith("file is not a database")
+    assert remedy == "to do:     mend that database, or name another with --state-db-path"
+
+
+def test_a_named_database_that_is_not_there_is_told_and_the_files_are_read(home, capsys):
+    assert main(["session-sources", "--state-db-path", "/nope/state.db"]) == 0
+    out, err = capsys.readouterr()
+    assert err == "cortex: there is no file /nope/state.db, which --state-db-path names\n"
+    told = "read from: nothing, because there is no database, and there are no session files\n"
+    assert told in out
+    jsonl(home / "sessions" / "a.jsonl", {"role": "user", "content": "x", "timestamp": time.time()})
+    assert main(["session-sources"]) == 0
+    out, err = capsys.readouterr()
+    assert err == "" and "read from: session files, because there is no database\n" in out

@@ -48,6 +48,7 @@ KEYS = [
     "freshness",
     "runs",
     "platforms",
+    "tools_write",
     "hook_lifecycle",
     "problems",
     "warnings",
@@ -813,3 +814,32 @@ hooks:
     code, *loaded = done.stdout.splitlines()[-1].split()
     assert code in ("0", "1") and "yaml" in loaded
     assert set(loaded) & HEAVY == set()
+
+
+def told_by_status(cortex, capsys) -> str:
+    main(["status", "--config", str(cortex.config.path)])
+    return capsys.readouterr().out
+
+
+def test_without_an_index_freshness_says_so(cortex_with, capsys):
+    assert "freshness: no index yet\n" in told_by_status(cortex_with(NOTES, build=False), capsys)
+
+
+def test_that_agents_may_write_is_to_be_seen(cortex_with, capsys):
+    assert "writing:" not in told_by_status(cortex_with(NOTES, build=False), capsys)
+    cortex = cortex_with(NOTES, "tools: {write: true}\n", build=False)
+    assert cortex.status({})["tools_write"] is True
+    assert "agents may add notes to the vault" in told_by_status(cortex, capsys)
+
+
+def test_the_older_form_of_the_hooks_has_a_line_only_where_it_is_set(cortex_with, capsys):
+    assert "context_injection" not in told_by_status(cortex_with(NOTES, build=False), capsys)
+    cortex = cortex_with(NOTES, "hooks: {context_injection: {enabled: true}}\n", build=False)
+    assert "legacy_context_injection" in told_by_status(cortex, capsys)
+
+
+def test_where_no_vectors_are_asked_for_none_are_missed(cortex_with):
+    cortex = cortex_with(NOTES, "search: {vector_weight: 0, bm25_weight: 1}\n", build=False)
+    cortex.index()
+    cortex.build_graph()
+    assert (cortex.status({})["problems"], cortex.status({})["next"]) == ([], [])

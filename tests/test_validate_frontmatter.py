@@ -584,6 +584,13 @@ def test_a_vault_of_another_schema_gets_a_short_list_and_all_counts(ran):
     assert len(ran(notes, "--limit", "0")[1].splitlines()) == 2 * 210 + 3
 
 
+def test_what_could_not_be_read_does_not_count_as_checked(ran):
+    out = ran({"a.md": GOOD}, "--path", "a.md", "b.md")[1]
+    assert out.splitlines()[2:3] == [
+        "1 note checked, 1 could not be read: 1 error, 0 warnings, in 1 note"
+    ]
+
+
 def test_annotations_are_escaped_as_github_wants_and_named_from_the_repository(
     ran, tmp_path, monkeypatch
 ):

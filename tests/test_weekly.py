@@ -60,6 +60,12 @@ def test_it_finds_what_wants_a_hand_and_writes_nothing(cortex_with: Maker, tmp_p
     (hub,) = report.consolidation_proposals
     assert (hub["parent"], hub["degree"]) == ("note:hub.md", 3 + 3)
     assert hub["note_neighbor_count"] == 6
+    assert (
+        "## Consolidation Proposals\n\n"
+        "Notes with 3 links or more (cron.weekly_review.consolidation_min_degree). Each might be "
+        "merged with some of what stands beside it, or become a map of that.\n\n"
+        "- `hub.md`: 6 links; beside it `minor.md`, "
+    ) in as_markdown(report)
 
 
 def test_it_says_when_it_is_about_notes_as_they_were(cortex_with: Maker, tmp_path: Path) -> None:
@@ -126,6 +132,7 @@ def test_without_a_graph_it_says_what_to_run(
     cortex_with: Maker, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     cortex = cortex_with(NOTES, build=False)
+    cortex.index()
     with pytest.raises(CortexError, match="run: cortex graph build"):
         Desk(cortex, now=NOW).weekly()
     config = ["--config", str(tmp_path / "state/config.yaml")]

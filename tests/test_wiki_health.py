@@ -300,6 +300,23 @@ def test_the_exit_code_says_what_was_found(ran, text, options, code):
     assert ran({"raw/a.md": text}, *options)[0] == code
 
 
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [(source(), ("--strict",)), (BODY, ()), (BODY, ("--strict",)), (source(sha256="0" * 64), ())],
+)
+def test_ok_in_the_document_is_exit_code_0(ran, text, options):
+    code, out, _ = ran({"raw/a.md": text}, *options, "--json")
+    assert json.loads(out)["ok"] is (code == 0)
+
+
+def test_this_report_and_that_on_frontmatter_count_alike(desk_over):
+    desk = desk_over({"raw/a.md": BODY, "10_facts/b.md": "x"})
+    for report in (desk.wiki_health(), desk.validate_frontmatter()):
+        assert report.errors + report.warnings > 0
+        counts = report.count("error"), report.count("warning")
+        assert (report.errors, report.warnings) == counts
+
+
 def test_the_text_has_the_code_and_the_remedy_of_each_issue(ran, tmp_path):
     text = source(source_url=None, ingested="soon")
     code, out, err = ran({"raw/a.md": text, "raw/b\x1b[31m.md": text} if os.name != "nt" else {})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import errno
 import json
 import os
 from collections.abc import Iterator
@@ -14,7 +15,8 @@ import pytest
 
 from conftest import CortexMaker
 from cortex import Cortex, generated, plugin, registration
-from cortex.errors import UsageError
+from cortex.errors import CortexError, UsageError
+from cortex.files import create_below
 from cortex.ops.agent_notes import preview, write_confirmed
 from cortex.ops.notes import NewNote
 from cortex.plugin import WRITE_SCHEMA
@@ -144,7 +146,7 @@ def test_a_preview_writes_nothing_and_its_confirm_writes_that_very_note(ask: Ask
     record = json.loads(line)
     assert dt.datetime.fromisoformat(record.pop("time")).tzinfo is not None
     assert record == {
-        "event": "note_written",
+        "event": "note_write",
         "path": done["note"],
         "type": "decision",
         "bytes": len(text.encode()),
@@ -309,6 +311,97 @@ def test_a_write_that_cannot_be_recorded_is_not_made(ask: Asked) -> None:
     error = ask.error("vault_write_note", {**NOTE, "confirm": confirm})
     assert error.startswith("the record of writes, writes.jsonl, cannot be written: ")
     assert files(vault_of(ask)) == before
+
+
+@pytest.mark.parametrize("taken", [0, 40])
+def test_a_full_disk_leaves_no_note_that_is_not_recorded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, taken: int
+) -> None:
+    vault, state, wanted = tmp_path / "vault", tmp_path / "state", NewNote("Slate", body="x")
+    vault.mkdir()
+    confirm = preview(vault, wanted, NOW).confirm
+    opened = os.fdopen
+
+    class Full:
+        """A file that takes no more than so many bytes."""
+
+        def __init__(self, file: Any) -> None:
+            self.file = file
+
+        def __enter__(self) -> Full:
+            return self
+
+        def __exit__(self, *_: object) -> None:
+            self.file.close()
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self.file, name)
+
+        def write(self, content: bytes) -> int:
+            if not taken:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            return int(self.file.write(content[:taken]))
+
+    with monkeypatch.context() as full:
+        full.setattr(os, "fdopen", lambda *how, **more: Full(opened(*how, **more)))
+        with pytest.raises(CortexError, match=r"writes\.jsonl, cannot be written: No space left"):
+            write_confirmed(vault, state, wanted, confirm, NOW, {})
+    assert files(vault) == set()
+    note, _ = write_confirmed(vault, state, wanted, confirm, NOW, {})
+    lines = (state / "writes.jsonl").read_text("utf-8").splitlines()
+    assert len(lines) == (2 if taken else 1)  # the piece of a line is not part of the next
+    assert json.loads(lines[-1])["path"] == note.path
+
+
+def test_a_note_that_could_not_be_made_is_recorded_as_that(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vault, state, wanted = tmp_path / "vault", tmp_path / "state", NewNote("Slate", body="x")
+    vault.mkdir()
+    confirm = preview(vault, wanted, NOW).confirm
+    with monkeypatch.context() as full:
+        full.setattr("cortex.ops.notes.create_below", refused)
+        with pytest.raises(OSError, match="No space left"):
+            write_confirmed(vault, state, wanted, confirm, NOW, {"session": "s"})
+    assert files(vault) == set()
+    records = [json.loads(line) for line in (state / "writes.jsonl").read_text().splitlines()]
+    assert [record.pop("event") for record in records] == ["note_write", "note_write_failed"]
+    assert records[0] == records[1]
+
+
+def refused(*_: object, **__: object) -> None:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_a_note_that_stands_is_told_as_written_whatever_the_system_says_after(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vault, state, wanted = tmp_path / "vault", tmp_path / "state", NewNote("Slate", body="x")
+    vault.mkdir()
+    confirm = preview(vault, wanted, NOW).confirm
+
+    def made_then_refused(root: Path, path: str, content: bytes) -> None:
+        create_below(root, path, content)
+        refused()
+
+    monkeypatch.setattr("cortex.ops.notes.create_below", made_then_refused)
+    note, _ = write_confirmed(vault, state, wanted, confirm, NOW, {})
+    assert (vault / note.path).read_text("utf-8") == note.text
+    (line,) = (state / "writes.jsonl").read_text().splitlines()
+    assert json.loads(line)["event"] == "note_write"
+
+
+@pytest.mark.skipif(os.link not in os.supports_dir_fd, reason="notes are made another way there")
+def test_without_hard_links_a_full_disk_leaves_no_half_note(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced = os.fsync
+    calls = iter([synced, refused])
+    monkeypatch.setattr(os, "link", refused)
+    monkeypatch.setattr(os, "fsync", lambda file: next(calls)(file))
+    with pytest.raises(OSError, match="No space left"):
+        create_below(tmp_path, "a.md", b"whole")
+    assert files(tmp_path) == set()
 
 
 def test_it_can_be_called_from_python(ask: Asked, monkeypatch: pytest.MonkeyPatch) -> None:

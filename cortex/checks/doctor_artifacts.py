@@ -283,7 +283,9 @@ def vectors(state: State, config: Config, model: str, *, quick: bool) -> Found:
     texts = list(status.vector_problems(state, config, model, index_stamp, stamp, {}))
     yield from problems(texts)
     if stamp is None:
-        if index_stamp is None:
+        if not config.search.vector_weight:
+            yield Finding("info", "there are none, and search.vector_weight: 0 asks for none")
+        elif index_stamp is None:
             yield Finding("info", "nothing has been embedded yet")
         return
     values = stamp.values
@@ -308,7 +310,8 @@ def _vector_faults(state: State, index_stamp: Stamp, stamp: Stamp) -> Iterator[s
         return
     bad = 0
     for start in range(0, len(rows), 8192):
-        lengths = np.linalg.norm(stored[rows[start : start + 8192]], axis=1)
+        with np.errstate(over="ignore", invalid="ignore"):  # damaged bytes may be any number
+            lengths = np.linalg.norm(stored[rows[start : start + 8192]], axis=1)
         bad += int(np.count_nonzero(~(np.abs(lengths - 1) < _ROUNDING)))
     if bad:
         yield (

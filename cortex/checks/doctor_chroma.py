@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import signal
 import sqlite3
@@ -26,6 +27,7 @@ from .doctor import FIX, REFILL, Finding, Found, listed, ok, plural
 
 MOST_COPIED = 2_000_000_000  # bytes of a store
 OPEN_S = 120.0  # for one query of a store
+_ERROR = re.compile(r"[A-Za-z_]\w*(\.\w+)*: ")  # the class, as a traceback ends
 _PACKAGE = Path(__file__).resolve().parents[1]
 # Asks for the neighbours of the first stored vector: ends with 0 when its own chunk is the first.
 _PROBE = """
@@ -36,15 +38,19 @@ from cortex.ops.packages import activate_private_packages
 activate_private_packages()
 from cortex.embedder.chroma import ChromaVectors
 from cortex.embedder.vectors import ExactVectors
+from cortex.errors import CortexError
 from cortex.state import State
 root, path, name = Path(sys.argv[2]), Path(sys.argv[3]), sys.argv[4]
 stamp = State(root).stamp("vectors")
-exact = ExactVectors(stamp, root)
-vector = exact._vectors[exact._rows[0]]
+try:
+    exact = ExactVectors(stamp, root)
+    vector = exact._vectors[exact._rows[0]]
+    asked = min(10, len(exact.chunk_keys))
+    right = {chunk for chunk, _, _ in exact.nearest(vector, asked, None)}
+except CortexError:
+    sys.exit(0)  # told by the check of the vectors
 store = ChromaVectors(path, name, stamp.values["identity"])
-asked = min(10, len(exact.chunk_keys))
 found = store.nearest(vector, asked, None)
-right = {chunk for chunk, _, _ in exact.nearest(vector, asked, None)}
 sys.exit(0 if len(found) == asked and right & {chunk for chunk, _, _ in found} else 3)
 """
 
@@ -177,6 +183,8 @@ def _asked(state: State, path: Path, copy: Path, name: str, env: Mapping[str, st
     if ran.returncode == 0:
         return
     last = (ran.stderr.strip().splitlines() or ["no reason is known"])[-1][:300]
+    if match := _ERROR.match(last):
+        last = last[match.end() :]
     if ran.returncode == 3:
         last = "it does not find what it holds"
     elif ran.returncode < 0:

@@ -85,6 +85,8 @@ def settings(config: Config, hooks: Sequence[status.Row], model: status.Row) -> 
     yield from problems(status.file_problems(config, hooks))
     for text in status.setting_warnings(config, hooks, model):
         yield told("warning", text)
+    if config.tools.write:
+        yield Finding("info", "tools.write is true: agents may add notes to the vault")
 
 
 def vault(config: Config, rules: FolderRules) -> Found:
@@ -123,7 +125,10 @@ def _rule_findings(vault: Path, rules: FolderRules, found: Scan) -> Found:
             what = f"vault.include_folders: {entry} takes no note"
             yield Finding("warning", what, "see how the folder is written, capitals too")
     if left_out:
-        yield Finding("info", f"{plural(len(left_out), 'note')} left out by the settings")
+        given = (("include", rules.include), ("exclude", rules.exclude))
+        by = " and ".join(f"vault.{name}_folders" for name, entries in given if entries)
+        what = f"{plural(len(left_out), 'note')} left out by {by or 'the settings'}"
+        yield Finding("info", f"{what}: {listed(left_out)}", names=tuple(left_out))
 
 
 def _is_folder(vault: Path, entry: str) -> bool:
@@ -210,8 +215,10 @@ def _unreadable(found: Scan) -> Found:
         )
 
 
-def notes_as_read(state: State) -> Found:
+def notes_as_read(state: State, config: Config) -> Found:
     """What the index had to put up with: frontmatter that is no YAML, bytes that are no text."""
+    if list(status.vault_problems(config)):
+        return  # nobody can look at those notes now
     try:
         stamp = status.whole(state, "index")
     except Damaged:

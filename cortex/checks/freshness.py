@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import Damaged
 from ..files import read_json, read_lines
-from ..state import Stamp
+from ..state import Stamp, State
 from ..vault.scan import FolderRules, Scan, scan
 
 NOTES, LEFT_OUT = "notes.jsonl", "left_out.json"
@@ -59,6 +59,25 @@ def recorded(stamp: Stamp) -> Recorded:
     except (ValueError, KeyError, TypeError):
         raise Damaged(f"{path} is damaged; run: cortex index --force") from None
     return Recorded(notes, left_out, written)
+
+
+def behind(freshness: Callable[[], Freshness | None], state: State) -> Iterator[str]:
+    """How far what the link graph says is about notes as they no longer are, with the remedy.
+
+    freshness: how far the index is behind the notes. Nothing where the graph is up to date.
+    """
+    try:
+        drift, index, graph = freshness(), state.stamp("index"), state.stamp("graph")
+    except Damaged as error:
+        yield str(error)
+        return
+    if drift is not None and not drift.is_current:
+        count = drift.added + drift.changed + drift.removed
+        notes = "1 note" if count == 1 else f"{count:,} notes"
+        since = f"changed since the index was built ({drift.told()})"
+        yield f"{notes} {since}; run: cortex lifecycle maintenance"
+    elif index is not None and graph is not None and graph.built_from != index.generation:
+        yield "the graph lags behind the index; run: cortex graph build"
 
 
 def compare(record: Recorded, found: Scan) -> Freshness:

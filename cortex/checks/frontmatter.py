@@ -35,13 +35,16 @@ class FrontmatterReport:
     notes: tuple[CheckedNote, ...]  # by file; those without issues too
     empty: tuple[str, ...] = ()  # folders that were asked for and hold no note
 
+    def count(self, severity: str) -> int:
+        return sum(note.count(severity) for note in self.notes)
+
     @cached_property
     def errors(self) -> int:
-        return sum(note.count("error") for note in self.notes)
+        return self.count("error")
 
     @cached_property
     def warnings(self) -> int:
-        return sum(note.count("warning") for note in self.notes)
+        return self.count("warning")
 
     def passes(self, strict: bool = False) -> bool:
         """Whether there is no error; strict: and no warning."""

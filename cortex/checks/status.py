@@ -123,6 +123,7 @@ def report(
             "tools": list(config.tools.platforms),
             "hooks": list(config.hooks.platforms),
         },
+        "tools_write": config.tools.write,
         "hook_lifecycle": [dict(row) for row in hooks],
         "problems": problems,
         "warnings": [
@@ -280,6 +281,8 @@ def _is_readable(path: Path | None) -> bool:
 
 
 def model_problems(config: Config, model: Row) -> Iterator[str]:
+    if not config.search.vector_weight:
+        return  # nothing asks for vectors
     if model["available"] is False and not config.embeddings.endpoint.url:
         yield f"the model {model['name']} is not here; run: {model['get']}"
 
@@ -302,7 +305,8 @@ def vector_problems(
     damage: Mapping[str, str],
 ) -> Iterator[str]:
     if vectors is None:
-        if index is not None and "vectors" not in damage:
+        is_wanted = config.search.vector_weight > 0
+        if index is not None and "vectors" not in damage and is_wanted:
             yield "nothing has been embedded yet; run: cortex embed"
         return
     if index is not None and vectors.built_from != index.generation:

@@ -47,18 +47,26 @@ class WikiReport:
     def count(self, severity: str) -> int:
         return sum(issue.severity == severity for issue in self.issues)
 
+    @property
+    def errors(self) -> int:
+        return self.count("error")
+
+    @property
+    def warnings(self) -> int:
+        return self.count("warning")
+
     def passes(self, strict: bool = False) -> bool:
         """Whether there is no error; strict: and no warning."""
-        return not (self.issues if strict else self.count("error"))
+        return not (self.issues if strict else self.errors)
 
-    def document(self) -> dict[str, Json]:
-        """What json.dumps takes; `ok` is that there are no errors."""
+    def document(self, strict: bool = False) -> dict[str, Json]:
+        """What json.dumps takes; `ok` is whether it passes."""
         return {
             "config_path": str(self.config),
             "vault_path": str(self.vault),
-            "ok": self.passes(),
-            "error_count": self.count("error"),
-            "warning_count": self.count("warning"),
+            "ok": self.passes(strict),
+            "error_count": self.errors,
+            "warning_count": self.warnings,
             "issue_count": len(self.issues),
             "issues": [
                 {

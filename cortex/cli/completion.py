@@ -102,8 +102,8 @@ def _option(parser: argparse.ArgumentParser, action: argparse.Action) -> Option:
     names = tuple(action.option_strings)
     if action.nargs == 0:
         return Option(names, about)
-    if action.choices:
-        return Option(names, about, "choices", tuple(map(str, action.choices)))
+    if values := action.choices or getattr(action, "offered", ()):
+        return Option(names, about, "choices", tuple(map(str, values)))
     is_file = _FILES.search(_metavar(action)) is not None
     return Option(names, about, "files" if is_file else "other")
 

@@ -16,7 +16,7 @@ EXAMPLES = (
 DESCRIPTION = """\
 The settings: where they are, and what is in force, with every default written out. Reads alone.
 
-Exit code 0: done. 2: there is no config, or something is wrong in it; all of it is told.
+Exit codes: 0 done; 2 there is no config, or something is wrong in it; all of it is told.
 """
 
 

@@ -35,7 +35,7 @@ Put what a search finds together as cited Markdown, at most as many tokens as th
 text goes to stdout, how many citations and tokens it has to stderr. Keys and passwords are
 masked.
 
-Exit code 0: done, also when nothing was found. 1: there is no index. 2: asked wrongly.
+Exit codes: 0 done, also when nothing was found; 1 there is no index; 2 asked wrongly.
 """
 
 

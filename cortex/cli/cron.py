@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import UsageError
 from .options import add_json
-from .output import counted, hint, print_json, say, table, visible
+from .output import counted, hint, print_json, program, say, table, visible
 
 if TYPE_CHECKING:
     from ..desk import Desk
@@ -64,7 +64,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_json(uninstall)
     about = (
         "How each job is set, how it stands in the scheduler and when it starts next, whether "
-        "something starts it, and by whose clock. Changes nothing. Exit code 1: a job is not as "
+        "something starts it, and by whose clock. Changes nothing. Exit codes: 1 a job is not as "
         "the config has it, or none of those asked for is installed."
     )
     status = actions.add_parser("status", help="how they stand", description=about)
@@ -73,10 +73,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     about = (
         "Do what a job does when it is due, whether it is installed or not, and print its report: "
         "that is what goes to the chat, or before its model. Prints nothing where there is nothing "
-        "to tell. Secrets are masked. Exit code 1: a step failed."
+        "to tell. Secrets are masked. Exit codes: 0 all went well; 1 a step failed."
     )
     run = actions.add_parser("run", help="what a job does, here and now", description=about)
     run.add_argument("job", choices=JOBS[:-1], help="which")
+    add_json(run)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -88,7 +89,7 @@ def run(args: argparse.Namespace) -> int:
         )
     desk = Desk.open(args.config, env=os.environ)
     if args.action == "run":
-        return _run(desk, args.job)
+        return _run(desk, args)
     if args.action == "status":
         return _status(desk, args)
     return _install(desk, args) if args.action == "install" else _uninstall(desk, args)
@@ -133,12 +134,16 @@ def _refuse_other_vault(desk: Desk, named: str) -> None:
 
 def _uninstall(desk: Desk, args: argparse.Namespace) -> int:
     from ..ops.cron import REMOVED
+    from ..ops.cron_jobs import is_enabled, setting_of
 
     done = desk.uninstall_jobs(_kinds(args.job))
     if args.json:
         print_json({"home": str(desk.home), "jobs": [entry.as_json() for entry in done]})
     else:
         print("\n".join(_done(done)))
+        if enabled := [entry for entry in done if is_enabled(desk.config.cron, entry.kind)]:
+            settings = ", ".join(setting_of(entry.kind, "enabled") for entry in enabled)
+            say(f"still true in {desk.config.path}, so cron install would put it back: {settings}")
     return 0 if any(entry.outcome == REMOVED for entry in done) else 1
 
 
@@ -149,10 +154,10 @@ def _done(done: Sequence[Done]) -> Iterator[str]:
             line += f": {hint(entry.why)}"
         elif entry.id:
             line += f", {entry.name} ({entry.id})"
-        if entry.next_run:
-            line += f", next {_moment(entry.next_run)}"
         if entry.is_paused:
             line += ", paused"
+        elif entry.next_run:
+            line += f", next {_moment(entry.next_run)}"
         if entry.duplicates_removed:
             line += f"; {counted(entry.duplicates_removed, 'duplicate')} removed"
         yield visible(line)
@@ -175,12 +180,16 @@ def _status(desk: Desk, args: argparse.Namespace) -> int:
 
 
 def _told(report: Report) -> Iterator[str]:
+    from ..ops.cron_faults import faults
+
     clock = {None: "not known", "": "that of the system"}.get(report.time_zone, report.time_zone)
-    rows = [["home:", str(report.home)], ["gateway:", report.firing], ["clock:", str(clock)]]
+    is_any = any(job.found is not None for job in report.jobs)
+    firing = report.firing if is_any else report.firing.partition("; start one:")[0]
+    rows = [["home:", str(report.home)], ["gateway:", firing], ["clock:", str(clock)]]
     yield table(rows)
     yield ""
     yield table([_row(job) for job in report.jobs])
-    to_mend = [line for job in report.jobs for line in _faults(job)]
+    to_mend = list(faults(report.jobs))
     for title, lines in (("to mend:", to_mend), ("to know:", report.warnings)):
         if lines:
             yield title
@@ -190,40 +199,14 @@ def _told(report: Report) -> Iterator[str]:
 
 def _row(job: Standing) -> list[str]:
     found = job.found
-    by = "" if found is None else "report as it is" if found.no_agent else "told by a model"
+    by = "" if found is None else "as it is" if found.no_agent else "told by a model"
     next_run = f"next {_moment(found.next_run)}" if found and found.next_run else ""
     if found and found.is_paused:
         next_run = "paused"
     last = ""
     if found and found.last_run:
         last = f"last {_moment(found.last_run)}: {found.last_status or 'not known'}"
-    return [job.kind, job.state, job.schedule, f"to {job.deliver}", by, next_run, last]
-
-
-def _faults(job: Standing) -> Iterator[str]:
-    mend = f"; run: {job.mend}" if job.mend else ""
-    if job.refused:
-        yield job.refused
-    if job.state == "unwanted":
-        yield f"{job.name} is disabled in the config and still in the scheduler{mend}"
-    elif job.differs:
-        yield f"{job.name} stands there with another {', '.join(job.differs)}{mend}"
-    elif job.state == "not installed" and not job.refused:
-        yield f"{job.name} is enabled and not in the scheduler{mend}"
-    if job.foreign:
-        yield (
-            f"a job named {job.name} that Cortex did not make is in the scheduler "
-            f"({', '.join(job.foreign)})"
-        )
-    if job.duplicates:
-        yield f"{job.name} is there {len(job.duplicates) + 1} times{mend}"
-    if job.found and job.found.last_error:
-        # The host's guard against a model that costs more than the one the job was made with.
-        is_model = "drifted" in job.found.last_error
-        again = f"; to take today's model, run: cortex cron install --job {job.kind}"
-        flat = " ".join(job.found.last_error.split())
-        told = f"the last run of {job.name} failed: {flat}"
-        yield told + (again if is_model else "")
+    return [job.kind, job.state, job.schedule, f"report to {job.deliver}", by, next_run, last]
 
 
 def _moment(text: str) -> str:
@@ -236,8 +219,10 @@ def _moment(text: str) -> str:
     return f"{moment:%Y-%m-%d %H:%M} {offset[:3]}:{offset[3:5]}" if offset else f"{moment:%F %H:%M}"
 
 
-def _run(desk: Desk, job: Kind) -> int:
-    report = desk.run_job(job)
-    if report.text:
+def _run(desk: Desk, args: argparse.Namespace) -> int:
+    report = desk.run_job(args.job, program())
+    if args.json:
+        print_json({"job": args.job, "is_sound": report.is_sound, "report": report.text})
+    elif report.text:
         print(report.text)
     return 0 if report.is_sound else 1

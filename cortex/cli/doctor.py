@@ -27,7 +27,7 @@ index, vectors, Chroma and graph are whole and belong together, the model, one r
 how Hermes is wired to it. Each finding is ok, info, warning or problem, and names the command
 that mends it. Nothing is written, except with --fix.
 
-Exit code 0: no problem; there may be warnings. 1: a problem is left. 2: asked wrongly.
+Exit codes: 0 no problem, there may be warnings; 1 a problem is left; 2 asked wrongly.
 """
 NOTHING = "nothing is wrong"
 STYLE = {"ok": "green", "info": "", "warning": "yellow", "problem": "red"}

@@ -24,7 +24,7 @@ Give each chunk of the index its vector, and fill the Chroma store. A text that 
 before keeps its vector; stopped with Ctrl-C or killed, the next run goes on there. Needs an
 index, and the weights of the model (cortex model fetch).
 
-Exit code 0: done. 1: the model cannot work, or there was no writing. 2: asked wrongly.
+Exit codes: 0 done; 1 the model cannot work, or there was no writing; 2 asked wrongly.
 """
 
 
@@ -38,7 +38,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="have embeddings.model: auto choose again, by the languages of the notes as of now",
     )
-    parser.add_argument("--batch-size", type=at_least(1), metavar="N", help="texts encoded at once")
+    parser.add_argument(
+        "--batch-size",
+        type=at_least(1),
+        metavar="N",
+        help="texts encoded at once (embeddings.batch_size of the config, 32 by default)",
+    )
     add_json(parser)
 
 

@@ -22,8 +22,8 @@ EXAMPLES = (
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Build the graph of notes, tags and links, and look at it. Every report only reads what "
-        "the last build wrote; none changes a note. Exit codes: 0 done (also when a report is "
-        "empty), 1 no graph was built yet, 2 asked wrongly."
+        "the last build wrote, and says so when notes changed since; none changes a note. Exit "
+        "codes: 0 done (also when a report is empty), 1 no graph was built yet, 2 asked wrongly."
     )
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     build = actions.add_parser(

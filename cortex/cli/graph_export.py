@@ -8,7 +8,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from .options import at_least, comma_separated
+from .drift import told_drift
+from .named import naming
+from .options import NODE_TYPES, at_least, comma_separated, offering
 from .output import say
 
 FORMATS = ("json", "d3-json", "mermaid", "graphml", "dot")
@@ -39,10 +41,17 @@ def add(actions: Any) -> None:
         "superseded_by, related, tagged_with, contains, mentions. Exit codes: 0 done, 1 no graph "
         "was built yet, 2 asked wrongly, as for a note or a type that there is not.",
     )
-    export.add_argument(
+    form = export.add_mutually_exclusive_group()
+    form.add_argument(
         "--format", choices=FORMATS, default="json", metavar="|".join(FORMATS), help="(json)"
     )
-    export.add_argument("--node-type", metavar="A,B", default="", help="nodes of these types alone")
+    form.add_argument(
+        "--json", action="store_const", dest="format", const="json", help="the same as without"
+    )
+    kept = export.add_argument(
+        "--node-type", metavar="A,B", default="", help="nodes of these types alone"
+    )
+    offering(kept, NODE_TYPES)
     export.add_argument("--edge-type", metavar="A,B", default="", help="edges of these types alone")
     export.add_argument(
         "--neighborhood",
@@ -64,7 +73,13 @@ def add(actions: Any) -> None:
     export.add_argument(
         "--direction", choices=DIRECTIONS, default="LR", help="of mermaid and dot (LR)"
     )
-    export.add_argument("-o", "--output", metavar="FILE", help="write it there, not to stdout")
+    export.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="write it there, not to stdout; never to a name that ends in .md, and over a file "
+        "that is there only if it has the format's usual ending: .json, .mmd, .graphml, .dot",
+    )
     export.set_defaults(handler=run)
 
 
@@ -75,21 +90,24 @@ def run(args: argparse.Namespace) -> int:
     if args.depth is not None and args.neighborhood is None:
         raise UsageError("--depth goes with --neighborhood; give the note that it is around")
     output = Path(args.output) if args.output and args.output != "-" else None
-    text = Desk.open(args.config, env=os.environ).export_graph(
-        args.format,
-        output=output,
-        node_types=comma_separated(args.node_type),
-        edge_types=comma_separated(args.edge_type),
-        neighborhood=args.neighborhood,
-        depth=args.depth or 1,
-        diagnostics=args.diagnostics,
-        pagerank=args.pagerank,
-        direction=args.direction,
-    )
+    desk = Desk.open(args.config, env=os.environ)
+    with naming(desk.cortex, args.neighborhood):
+        text = desk.export_graph(
+            args.format,
+            output=output,
+            node_types=comma_separated(args.node_type),
+            edge_types=comma_separated(args.edge_type),
+            neighborhood=args.neighborhood,
+            depth=args.depth or 1,
+            diagnostics=args.diagnostics,
+            pagerank=args.pagerank,
+            direction=args.direction,
+        )
     if output:
         say(f"wrote {output}")
     else:
         sys.stdout.write(text)
+    told_drift(desk.cortex)
     if args.format == "mermaid":
         edges = text.count("\n  n")
         if edges > _MERMAID_EDGES or len(text) > _MERMAID_CHARS:

@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..types import Json
-from .options import add_json, at_least, comma_separated
+from .drift import told_drift
+from .named import naming
+from .options import NODE_TYPES, add_json, at_least, comma_separated, offering
 from .output import counted, print_json, table, visible
 
 EXAMPLES = (
@@ -54,12 +56,13 @@ def add(actions: Any) -> None:
         "each direction however many links there are.",
     )
     central.add_argument("--pagerank", action="store_true", help="by PageRank, not by links")
-    central.add_argument(
+    ranked = central.add_argument(
         "--node-type",
         metavar="A,B",
         default="note",
         help="rank these: note, tag, heading, block, attachment (note)",
     )
+    offering(ranked, NODE_TYPES)
     stale = actions.add_parser(
         "stale",
         help="notes that nobody verified for long",
@@ -111,9 +114,13 @@ def add(actions: Any) -> None:
     around.add_argument(
         "--depth", type=at_least(1), default=1, metavar="N", help="in written links (1)"
     )
-    central.add_argument("--limit", type=at_least(1), default=20, metavar="N", help="how many (20)")
+    central.add_argument(
+        "--limit", type=at_least(0), default=20, metavar="N", help="how many; 0 is all (20)"
+    )
     for listing in (broken, orphans, stale, torn, twice):
-        listing.add_argument("--limit", type=at_least(1), metavar="N", help="how many (all)")
+        listing.add_argument(
+            "--limit", type=at_least(0), default=0, metavar="N", help="how many; 0 is all (all)"
+        )
     for one in (status, broken, orphans, central, stale, torn, twice, path, around):
         add_json(one)
         one.set_defaults(handler=run)
@@ -125,16 +132,19 @@ def run(args: argparse.Namespace) -> int:
     cortex = Cortex.open(args.config, env=os.environ)
     name = args.action
     if name in _DOCUMENTS:
-        document = cortex.graph(name, **_options(args))
+        named = [vars(args).get(one) for one in ("note", "one", "other")]
+        with naming(cortex, *named):
+            document = cortex.graph(name, **_options(args))
+        warnings = told_drift(cortex)
         if args.json:
-            print_json(document)
+            print_json({**document, "warnings": warnings})
         else:
             _DOCUMENTS[name](document)
         return 0
     rows: list[dict[str, Json]] = cortex.graph(name, **_options(args))[name]
-    shown = rows[: args.limit]
+    shown, warnings = rows[: args.limit or None], told_drift(cortex)
     if args.json:
-        print_json({"count": len(rows), name: shown})
+        print_json({"count": len(rows), name: shown, "warnings": warnings})
     elif not rows:
         print(_NONE[name])
     else:
@@ -147,7 +157,7 @@ def run(args: argparse.Namespace) -> int:
 def _options(args: argparse.Namespace) -> dict[str, Any]:
     if args.action == "centrality":
         types = comma_separated(args.node_type)
-        return {"limit": args.limit, "pagerank": args.pagerank, "node_types": types}
+        return {"limit": args.limit or None, "pagerank": args.pagerank, "node_types": types}
     if args.action == "path":
         via = comma_separated(args.via)
         return {"one": args.one, "other": args.other, "most": args.max, "via": via}
@@ -175,7 +185,13 @@ def _print_status(status: dict[str, Json]) -> None:
         print(visible(counted(status[total], one) + (f": {parts}" if parts else "")))
     print(counted(status["orphan_count"], "orphan"))
     print(counted(status["contradiction_count"], "contradiction"))
-    print(f"{counted(status['stale_count'], 'stale note')}, not verified for 180 days")
+    told = f"{counted(status['stale_count'], 'stale note')}, not verified for 180 days"
+    if unverified := status["unverified_count"]:
+        told += (
+            f" ({counted(unverified, 'note')} without last_verified: "
+            "the day the file was changed counts)"
+        )
+    print(told)
     if status["hubs"]:
         print("most linked:")
         print(table([[f"  {hub['degree']}", hub["file"]] for hub in status["hubs"]]))
@@ -244,8 +260,8 @@ def _print_contradictions(rows: Sequence[dict[str, Json]]) -> None:
 def _print_duplicates(rows: Sequence[dict[str, Json]]) -> None:
     for row in rows:
         told = {
-            "title": f"same title {row['key']!r}",
-            "alias": f"same alias {row['key']!r}",
+            "title": f"same title {row['name']!r}",
+            "alias": f"same alias {row['name']!r}",
             "content_hash": "same text",
             "near": "nearly the same text",
         }[row["kind"]]

@@ -7,8 +7,11 @@ import os
 from pathlib import Path
 from typing import Any
 
+from .drift import told_drift
+from .named import naming
 from .options import add_json, at_least
 from .output import counted, print_json, say, visible
+from .progress import progress_for
 
 EXAMPLES = (
     ("graph viewer --open", "write the page and look at it in the browser"),
@@ -58,12 +61,16 @@ def run(args: argparse.Namespace) -> int:
 
     if args.depth is not None and args.neighborhood is None:
         raise UsageError("--depth goes with --neighborhood; give the note that it is around")
-    viewer = Desk.open(args.config, env=os.environ).write_viewer(
-        Path(args.output).expanduser() if args.output else None,
-        diagnostics=args.diagnostics,
-        neighborhood=args.neighborhood,
-        depth=args.depth or 1,
-    )
+    desk = Desk.open(args.config, env=os.environ)
+    with naming(desk.cortex, args.neighborhood):
+        viewer = desk.write_viewer(
+            Path(args.output).expanduser() if args.output else None,
+            diagnostics=args.diagnostics,
+            neighborhood=args.neighborhood,
+            depth=args.depth or 1,
+            progress=progress_for(args),
+        )
+    warnings = told_drift(desk.cortex)
     if args.json:
         print_json(
             {
@@ -73,6 +80,7 @@ def run(args: argparse.Namespace) -> int:
                 "nodes": viewer.nodes,
                 "links": viewer.links,
                 "broken": viewer.broken,
+                "warnings": warnings,
             }
         )
     else:

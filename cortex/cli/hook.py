@@ -36,7 +36,7 @@ Answer a shell hook of Hermes: the payload as JSON on stdin, {"context": TEXT} o
 stdout. For a host that calls programs; where the plugin is on, it speaks itself, and this keeps
 silent.
 
-Exit code: always 0, as a hook must never stop a turn; what went wrong is a line on stderr.
+Exit codes: always 0, as a hook must never stop a turn; what went wrong is a line on stderr.
 """
 
 

@@ -7,7 +7,7 @@ import os
 from dataclasses import asdict
 
 from .options import add_json
-from .output import counted, hint, print_json, visible
+from .output import counted, hint, print_json, say, visible
 from .progress import progress_for
 
 SHOWN = 10  # problems that are listed in full; --json lists all
@@ -22,8 +22,8 @@ Read the vault into chunks and the keyword index. Unchanged notes are taken over
 index; what the vault is, is told by the content of files, not by their times. Nothing is ever
 written into the vault. Readers see the old index until the new one is whole.
 
-Exit code 0: done, also with odd notes, which are listed. 1: some note could not be read, or
-there was no writing. 2: asked wrongly, or the config is wrong.
+Exit codes: 0 done, also with odd notes, which are listed; 1 some note could not be read, or
+there was no writing; 2 asked wrongly, or the config is wrong.
 """
 
 
@@ -38,6 +38,8 @@ def run(args: argparse.Namespace) -> int:
 
     report = Cortex.open(args.config, env=os.environ).index(args.force, progress_for(args))
     code = 1 if report.kept else 0
+    if not report.notes:
+        say("no note was found in the vault by the settings; see: cortex doctor")
     if args.json:
         print_json(asdict(report))
         return code

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import datetime as dt
+import io
 import os
 import shlex
 import sys
@@ -37,9 +38,10 @@ terminal, of your answer. A config that names another vault is never changed: th
 before anything is written.
 
 A vault with notes in it is taken as it is. Folders, root files, templates and starter notes are
-written only into one that is empty, or with --scaffold, and then only what is missing.
+written into one that is empty; into one with notes only with --scaffold, only what is missing, and
+no starter notes.
 
-exit codes: 0 done; 1 you said no; 2 no vault, or another one than in the config
+Exit codes: 0 done; 1 you said no; 2 no vault, or another one than in the config
 """
 LEGACY = {
     "--legacy-update-hermes-memory": "MEMORY.md",
@@ -54,8 +56,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--scaffold",
         action=argparse.BooleanOptionalAction,
-        help="write what is missing of folders, root files and templates, in a new vault starter "
-        "notes too; --no-scaffold leaves an empty one empty",
+        help="write what is missing of folders, root files and templates, and into a vault "
+        "without notes starter notes too; --no-scaffold leaves an empty one empty",
     )
     parser.add_argument(
         "--sample", action="store_true", help="first put sample notes there, if it is empty"
@@ -87,7 +89,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         if not args.json:
             return _run(args)[0]
-        with contextlib.redirect_stdout(sys.stderr):  # what is said to people
+        with contextlib.redirect_stdout(io.StringIO()):  # what is said to people
             code, document = _run(args)
     except EOFError:
         print()
@@ -193,6 +195,7 @@ def _run(args: argparse.Namespace) -> tuple[int, dict[str, Json]]:
             }
             for action in actions
         ],
+        "hermes": edit and {"config": str(edit.path), "changed": edit.is_needed},
         "next": step,
     }
 

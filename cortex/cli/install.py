@@ -29,8 +29,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Install what Cortex needs into the Python that this runs in: inside Hermes, the host's. "
         "Nothing that is installed there is changed; what does not fit is refused.\n\n"
-        "Exit code 0: done, or there was nothing to do. 1: it could not be done, and nothing was "
-        "changed. 2: asked wrongly."
+        "Exit codes: 0 done, or there was nothing to do; 1 it could not be done, and nothing was "
+        "changed; 2 asked wrongly."
     )
     parser.add_argument(
         "--private",

@@ -38,11 +38,13 @@ archived where it lies, with promoted_to; then what the note supersedes is marke
 
 Left alone and told: notes whose file name, title or alias is taken outside the inbox, notes that
 contradict another or are contradicted, notes that hold what looks like a secret, whose properties
-are not sound, whose type has no folder, or that stand in their folder already.
+are not sound, whose flag is another word for true (promote: yes), whose type has no folder, or that
+stand in their folder already.
 
 Without --write nothing is written at all. With it every step is in a journal first: a run that is
 killed is finished by the next one, and cortex lifecycle undo takes a run back. Only properties are
-changed, as text: comments, quotes and line ends stay. If the vault has a log.md, it gets a line.
+changed, as text: comments, quotes and line ends stay. In the new note words for confidence and
+importance become numbers. If the vault has a log.md, it gets a line when something was promoted.
 
 Exit codes: 0 done, also when notes were left alone; 1 a write failed; 2 asked wrongly."""
 _UNDO = """\
@@ -56,7 +58,7 @@ Exit codes: 0 all of it was taken back, or would be; 1 something had to stay, or
 to undo; 2 there is no such run."""
 _HISTORY = """\
 Lists the runs of promotion in the journal, newest first: what they promoted, when, and whether they
-were undone. Writes nothing. Exit code 0, also when there is none."""
+were undone. Writes nothing. Exit codes: 0, also when there is none."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -83,7 +85,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     undo.add_argument("--dry-run", action="store_true", help="only tell what would be done")
     history = _added(actions, "history", "the runs of promotion so far", _HISTORY)
     history.add_argument(
-        "--limit", type=at_least(1), default=20, metavar="N", help="how many (default: 20)"
+        "--limit",
+        type=at_least(0),
+        default=20,
+        metavar="N",
+        help="how many; 0 is all (default: 20)",
     )
     for action in (nightly, undo, history):
         add_json(action)
@@ -129,6 +135,8 @@ def _nightly(args: argparse.Namespace) -> int:
 
 
 def _print_nightly(report: NightlyReport) -> None:
+    from ..ops.left_alone import left_alone
+
     if report.session_sources is not None:
         print("sessions")
         for line in told(report.session_sources):
@@ -137,8 +145,10 @@ def _print_nightly(report: NightlyReport) -> None:
     _print_finished(report.finished)
     rows = report.planned if report.dry_run else report.promoted
     done = "would be promoted" if report.dry_run else "promoted"
-    left = len(report.candidates) - len(rows)
-    print(f"{counted(len(report.candidates), 'candidate')}: {len(rows)} {done}, {left} left alone")
+    left = left_alone(report)
+    asked = {row["file"] for row in report.candidates} | {one.file for one in left}
+    others = len(asked) - len(rows)
+    print(f"{counted(len(asked), 'candidate')}: {len(rows)} {done}, {others} left alone")
     older: dict[str, list[str]] = {}
     for row in report.superseded:
         older.setdefault(row["superseded_by"], []).append(row["file"])
@@ -148,14 +158,8 @@ def _print_nightly(report: NightlyReport) -> None:
         print(visible(f"  {row['source']} -> {row['file']}  ({row['type']})"))
         for path in older.get(row["file"], ()):
             print(visible(f"    supersedes {path}"))
-    for row in report.skipped_duplicates:
-        name = f" {row['name']!r}" if row.get("name") else ""
-        taken = f"the {row['reason']}{name} is taken by {row['existing']}"
-        print(visible(f"  left {row['file']}: {taken}"))
-    for row in report.contradiction_blocks:
-        print(visible(f"  left {row['file']}: contradiction with {row['contradicts']}"))
-    for row in report.skipped:
-        print(visible(f"  left {row['file']}: {row['message']} [{row['reason']}]"))
+    for one in left:
+        print(visible(f"  left {one.file}: {one.why}"))
     for row in report.not_superseded:
         print(visible(f"  {row['by']} supersedes {row['file']}, not marked: {row['message']}"))
     for row in report.unreadable:
@@ -177,9 +181,10 @@ def _print_nightly(report: NightlyReport) -> None:
 
 def _print_finished(runs: Iterable[dict[str, Json]]) -> None:
     """The runs that had been stopped, and what came of them."""
-    ends = {"done": "finished", "undone": "undone", "partly_undone": "undone in part"}
+    from ..ops.left_alone import ENDS
+
     for run in runs:
-        print(f"run {run['run']} had been stopped and is now {ends[run['outcome']]}")
+        print(f"run {run['run']} had been stopped and is now {ENDS[run['outcome']]}")
         for row in run["promoted"]:
             print(visible(f"  {row['source']} -> {row['file']}"))
         for row in run["dropped"]:
@@ -212,13 +217,15 @@ def _print_undo(report: UndoReport) -> None:
         say(warning)
     if report.kept and not report.dry_run:
         print(hint(f"to try again what was left, run: cortex lifecycle undo {report.run}"))
+    if (report.restored or report.removed or report.finished) and not report.dry_run:
+        print(hint("next: cortex lifecycle maintenance"))
 
 
 def _history(args: argparse.Namespace) -> int:
     from ..desk import Desk
 
     runs = Desk.open(args.config).promotion_runs()
-    shown = runs[: args.limit]
+    shown = runs[: args.limit or None]
     if args.json:
         print_json({"count": len(runs), "runs": shown})
         return 0

@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from ..vault.note_schema import INBOX
 from .options import add_json, at_least, comma_separated
-from .output import counted, hint, print_json, visible
-from .session_sources import add_session_options, asked_sessions, left_out, told
+from .output import counted, hint, print_json, say, visible
+from .session_sources import add_session_options, asked_sessions, left_out, told, warn_of_missing
 
 EXAMPLES = (
     ("lifecycle candidates", "what the sessions since yesterday would give; writes nothing"),
@@ -24,7 +25,7 @@ which session. A draft is not promoted before somebody sets promote: true in it.
 Without --write nothing is written. A sentence becomes a draft once, also when its draft was moved,
 promoted or deleted since. Output of tools, code, quotations, what Hermes or Cortex put into the
 conversation, group chats and sessions of cron, subagents, web hooks and API servers do not count.
-Exit code 0 also when there is nothing, 1 when a draft cannot be written, 2 when asked wrongly."""
+Exit codes: 0 also when there is nothing, 1 when a draft cannot be written, 2 when asked wrongly."""
 
 
 def add(actions: Any) -> None:
@@ -65,6 +66,12 @@ def run(args: argparse.Namespace) -> int:
         write=args.write, limit=args.limit, platforms=platforms, **asked_sessions(args)
     )
     document = report.as_json()
+    warn_of_missing(args, document["session_sources"])
+    if report.are_searched and report.candidates:
+        say(
+            "by the settings drafts are searched like notes, also by the agent; to leave them out, "
+            f"add {INBOX} to vault.exclude_folders in {desk.config.path}"
+        )
     if args.json:
         print_json(document)
         return 0

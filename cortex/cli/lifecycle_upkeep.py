@@ -21,7 +21,7 @@ Runs index, embed and graph build, one after the other and each as far as someth
 first step that fails ends it, and the rest are skipped; a model whose weights were never fetched is
 no failure as long as nothing was embedded yet: embed is skipped, and says why. Notes that cannot be
 read are listed and fail nothing. Notes are never changed; if the vault has a log.md, it gets a line
-with the counts.
+with the counts when something had changed, or failed.
 
 --dry-run looks only at paths, sizes and times and writes nothing.
 

@@ -19,7 +19,7 @@ DESCRIPTION = """\
 The weights of the embedding model. Only `fetch` uses the network, and it puts nothing in place
 that has not the published sha256.
 
-Exit code 0: done, all right. 1: a file is wrong, or no source answered. 2: asked wrongly.
+Exit codes: 0 done, all right; 1 a file is wrong, or no source answered; 2 asked wrongly.
 """
 
 

@@ -9,7 +9,7 @@ import shlex
 import sys
 from typing import TYPE_CHECKING
 
-from .options import add_json
+from .options import add_json, offering
 from .output import hint, print_json, say, visible
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ It never overwrites a note, also not one whose name differs in case alone, and n
 the vault, into a hidden folder or through a link. A note that validate-frontmatter would have
 errors for is not written.
 
-exit codes: 0 written; 2 asked wrongly, nothing was written
+Exit codes: 0 written; 2 asked wrongly, nothing was written
 """
 
 
@@ -55,12 +55,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     new.add_argument(
         "--title", required=True, metavar="TEXT", help="its title, and so the name of its file"
     )
-    new.add_argument(
+    kind = new.add_argument(
         "--type",
         default="note",
         metavar="TYPE",
         help="fact, decision, project, runbook, person, map or note (the default)",
     )
+    offering(kind, ("fact", "decision", "project", "runbook", "person", "map", "note"))
     new.add_argument(
         "--folder", metavar="PATH", help="from the vault's root, . for the root; made if missing"
     )

@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 import re
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from ..errors import UsageError
+
+NODE_TYPES = ("note", "tag", "heading", "block", "attachment")  # of the link graph
 
 # Filters by lists of values, as (option, what it keeps).
 _LISTS = {
@@ -50,6 +52,11 @@ def add_rerank(parser: argparse.ArgumentParser) -> None:
 
 def add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON document")
+
+
+def offering(action: argparse.Action, values: Iterable[str]) -> None:
+    """Have completion offer `values` of an option that takes others too, or several."""
+    action.offered = tuple(values)  # type: ignore[attr-defined]
 
 
 def with_config(command: str, config: str | None) -> str:

@@ -8,6 +8,7 @@ import re
 import shlex
 import sys
 
+from .named import naming
 from .options import add_json
 from .output import print_json, say, visible
 
@@ -20,7 +21,7 @@ DESCRIPTION = """\
 Print a note, or a part of it, from the file as it is now. It is found by its path in the vault,
 its file name, its title or an alias. Notes that the settings exclude are not served.
 
-Exit code 0: done. 1: it cannot be read. 2: there is no such note; near names are told.
+Exit codes: 0 done; 1 it cannot be read; 2 there is no such note: near names are told.
 """
 
 
@@ -35,7 +36,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from ..app import Cortex
 
-    note = Cortex.open(args.config, env=os.environ).read_note(args.note, args.heading, args.lines)
+    cortex = Cortex.open(args.config, env=os.environ)
+    with naming(cortex, args.note):
+        note = cortex.read_note(args.note, args.heading, args.lines)
     if args.json:
         print_json(
             {

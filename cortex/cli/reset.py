@@ -102,7 +102,8 @@ def _rows(plan: Plan) -> Iterator[list[str]]:
     for (part, what), alike in groupby(plan.items, key=lambda item: (item.part, item.what)):
         items = list(alike)
         paths = ", ".join(_path(item.path, plan) for item in items)
-        yield [f"  {part}", _size(sum(item.size for item in items)), what, paths]
+        size = sum(item.size for item in items)  # 0: its bytes are those of a generation
+        yield [f"  {part}", _size(size) if size else "-", what, paths]
 
 
 def _path(path: os.PathLike[str], plan: Plan) -> str:

@@ -53,14 +53,19 @@ Find the chunks that answer a question best, by words, meaning and links at once
 place, a snippet, and why each hit ranks where it does. What could not run is told on stderr,
 and the rest answers.
 
-Exit code 0: done, also when nothing was found. 1: there is no index. 2: asked wrongly.
+Exit codes: 0 done, also when nothing was found; 1 there is no index; 2 asked wrongly.
 """
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.description = DESCRIPTION
     add_query(parser)
-    parser.add_argument("--top-k", type=at_least(1), metavar="N", help="how many hits to show")
+    parser.add_argument(
+        "--top-k",
+        type=at_least(1),
+        metavar="N",
+        help="how many hits to show (search.top_k of the config, 20 by default)",
+    )
     parser.add_argument(
         "--no-boost", action="store_true", help="rank without recency, importance and penalties"
     )

@@ -32,8 +32,8 @@ Run judged questions and measure how well searches find what is expected, with a
 boosts. Writes nothing but the files that you name. `init` drafts cases for you to edit, and
 overwrites none.
 
-Exit code 0: done, and every case passed. 1: a case failed, or got worse where you ask for
-that. 2: the cases or the baseline are wrong, or it was asked wrongly.
+Exit codes: 0 done, and every case passed; 1 a case failed, or got worse where you ask for
+that; 2 the cases or the baseline are wrong, or it was asked wrongly.
 """
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..types import Json
 from .options import add_json, number
-from .output import counted, print_json, table, visible
+from .output import counted, print_json, say, table, visible
 
 if TYPE_CHECKING:
     from ..desk import Desk
@@ -23,8 +23,8 @@ Lists the sessions of Hermes that were in use in the last days, and says how the
 which store counted (state.db, or session files of older hosts), how many sessions each has, why
 it fell back from one to the other, and how many request dumps lie there unread. The database is
 opened to be read alone and closed again; nothing is ever written. What was said is printed with
---messages alone, with secrets masked. Exit code 0 also when there is nothing, or a store cannot be
-read: the report says so; 2 when asked wrongly."""
+--messages alone, with secrets masked. Exit codes: 0 also when there is nothing, or a store cannot
+be read: the report says so; 2 when asked wrongly."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -43,7 +43,7 @@ def add_session_options(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--lookback-days",
-        type=number,
+        type=_days,
         metavar="N",
         help="how far back, in days of 24 hours (default: 1); older messages are left out",
     )
@@ -72,6 +72,17 @@ def add_session_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _days(text: str) -> float:
+    from ..ops.session_settings import MAX_DAYS
+
+    value = number(text)
+    if not 0 < value <= MAX_DAYS:
+        raise argparse.ArgumentTypeError(
+            f"must be above 0 and at most {MAX_DAYS} days, found {text}"
+        )
+    return value
+
+
 def asked_sessions(args: argparse.Namespace) -> dict[str, Any]:
     """What add_session_options read, as keywords of Desk.find_sessions."""
     return {
@@ -90,6 +101,7 @@ def run(args: argparse.Namespace) -> int:
     desk: Desk = Desk.open(args.config)
     found = desk.find_sessions(**asked_sessions(args))
     report, rows = session_report(found), session_rows(found, with_messages=args.messages)
+    warn_of_missing(args, report)
     if args.json:
         print_json({**report, "sessions": rows})
         return 0
@@ -107,6 +119,12 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
+def warn_of_missing(args: argparse.Namespace, report: dict[str, Json]) -> None:
+    """Falling back on files is by the rules, also from a database that was named; but say so."""
+    if args.state_db_path is not None and report["fallback_reason"] == "state_db_missing":
+        say(f"there is no file {report['state_db_path']}, which --state-db-path names")
+
+
 def told(report: dict[str, Json]) -> list[str]:
     """How the sessions were come by, for people: a line a fact."""
     seen = report["sessions_seen_by_backend"]
@@ -115,24 +133,32 @@ def told(report: dict[str, Json]) -> list[str]:
     if report["fallback_reason"] == "state_db_missing":
         state = "not there"
     files = seen["legacy_json"] + seen["legacy_jsonl"]
+    source, reason = report["source_backend_primary"], report["fallback_reason"]
+    if not any(seen.values()):
+        read, lacking = "nothing", ", and there are no session files"
+    else:
+        read, lacking = _BACKENDS[source], ""
+    if report["fallback_used"]:
+        read += f", because {_REASONS[reason]}{lacking}"
     lines = [
         f"database:  {report['state_db_path']} ({state}"
         + (f", schema version {version})" if version is not None else ")"),
         f"since:     {report['lookback_cutoff']} ({report['timezone']})",
-        f"read from: {_BACKENDS[report['source_backend_primary']]}"
-        + (f", because {_REASONS[report['fallback_reason']]}" if report["fallback_used"] else ""),
+        f"read from: {read}",
         f"seen:      {counted(seen['state_db'], 'session')} in the database, "
         f"{counted(files, 'session file')}",
         f"chosen:    {counted(report['sessions_selected'], 'session')}"
         + _listed(report["sessions_selected_by_source"])
         + f", {counted(report['messages_scanned'], 'message')}",
     ]
-    if report["fallback_reason"] and not report["fallback_used"]:
-        lines.append(f"note:      {_REASONS[report['fallback_reason']]}; files were not to be read")
+    if reason and not report["fallback_used"]:
+        lines.append(f"note:      {_REASONS[reason]}; files were not to be read")
     if dumps := report["ignored_files"]["request_dump"]:
         lines.append(f"left out:  {counted(dumps, 'request dump')}, never read")
     lines += [f"left out:  {told}" for told in left_out(report["skipped"])]
     lines += [f"error:     {error}" for error in report["errors"]]
+    if reason == "state_db_unreadable_or_incompatible":
+        lines.append("to do:     mend that database, or name another with --state-db-path")
     return lines
 
 

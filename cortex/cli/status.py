@@ -22,7 +22,7 @@ DESCRIPTION = """\
 What is built, how much of it, what lags behind the vault, how the last runs ended, and which
 commands to run next. Quick: labels and sizes, no contents; `cortex doctor` looks deeper.
 
-Exit code 0: sound. 1: there is something to mend, and it says what. 2: the config is wrong.
+Exit codes: 0 sound; 1 there is something to mend, and it says what; 2 the config is wrong.
 """
 
 
@@ -54,7 +54,7 @@ def _told(status: dict[str, Json]) -> Iterator[str]:
         ("index", _index(status)),
         ("vectors", _vectors(status)),
         ("graph", _graph(status)),
-        ("freshness", _freshness(status["freshness"])),
+        ("freshness", _freshness(status)),
     ):
         yield visible(f"{name + ':':11}{value}")
     if status["runs"]:
@@ -62,6 +62,8 @@ def _told(status: dict[str, Json]) -> Iterator[str]:
         yield table([["", COMMANDS[kind], *_run(run)] for kind, run in status["runs"].items()])
     for what, names in status["platforms"].items():
         yield visible(f"{what + ':':11}for {', '.join(names) or 'nobody'}")
+    if status["tools_write"]:
+        yield f"{'writing:':11}agents may add notes to the vault (tools.write: true)"
     yield _blocks(status["hook_lifecycle"])
     if status["problems"]:
         yield styled("to mend:", "red", sys.stdout)
@@ -121,9 +123,10 @@ def _built_from(status: dict[str, Json], kind: str) -> str:
     return f", of {which}"
 
 
-def _freshness(freshness: dict[str, Json] | None) -> str:
+def _freshness(status: dict[str, Json]) -> str:
+    freshness = status["freshness"]
     if freshness is None:
-        return "not known"
+        return "no index yet" if status["generation"] is None else "not known"
     if freshness["current"]:
         return "the index is as new as the vault"
     counts = [f"{freshness[what]:,} {what}" for what in ("added", "changed", "removed")]
@@ -148,6 +151,8 @@ def _blocks(rows: Sequence[dict[str, Json]]) -> str:
 
     cells = []
     for row in rows:
+        if row["origin"] == "legacy-absent":
+            continue  # of an older release: only for those who still have it
         name, setting = row["name"], SETTING[row["name"]]
         told = row["skipped"]
         if row["effective"]:

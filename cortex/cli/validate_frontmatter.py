@@ -142,12 +142,15 @@ def _issues(report: FrontmatterReport) -> Iterator[tuple[CheckedNote, Issue]]:
 
 
 def _summary(report: FrontmatterReport) -> str:
-    checked = counted(len(report.notes), "note")
+    unread = sum(any(issue.code == "read_error" for issue in one.issues) for one in report.notes)
+    checked = f"{counted(len(report.notes) - unread, 'note')} checked"
+    if unread:
+        checked += f", {unread:,} could not be read"
     if not report.errors and not report.warnings:
-        return f"{checked} checked, nothing to mend"
+        return f"{checked}, nothing to mend"
     touched = sum(1 for note in report.notes if note.issues)
     errors, warnings = counted(report.errors, "error"), counted(report.warnings, "warning")
-    return f"{checked} checked: {errors}, {warnings}, in {counted(touched, 'note')}"
+    return f"{checked}: {errors}, {warnings}, in {counted(touched, 'note')}"
 
 
 def github_lines(report: FrontmatterReport, env: Mapping[str, str], here: str) -> Iterator[str]:

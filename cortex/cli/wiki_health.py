@@ -25,7 +25,8 @@ Hold the vault against the contract of a wiki:
 Nothing is ever written. A vault with an order of its own need not keep this contract; search does
 not ask for it.
 
-Exit codes: 0 no errors, 1 errors (with --strict also warnings), 2 no vault is configured."""
+Exit codes: 0 no errors, 1 errors (with --strict also warnings), 2 no vault is configured. With
+--json `ok` says the same: true where the exit code is 0."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -45,14 +46,14 @@ def run(args: argparse.Namespace) -> int:
     ]
     report = replace(report, issues=tuple(issues))
     if args.json:
-        print_json(report.document())
+        print_json(report.document(args.strict))
         return 0 if report.passes(args.strict) else 1
     for issue in report.issues:
         colour = "red" if issue.severity == "error" else "yellow"
         severity = styled(issue.severity, colour, sys.stdout)
         print(f"{visible(issue.path)}: {severity} {issue.code}")
         print(f"    {visible(hint(issue.message))}")
-    errors, warnings = report.count("error"), report.count("warning")
+    errors, warnings = report.errors, report.warnings
     if report.issues:
         print(f"{counted(errors, 'error')}, {counted(warnings, 'warning')}")
     else:

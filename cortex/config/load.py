@@ -162,7 +162,8 @@ class _Reader:
         if kind is Description:
             return tuple(self.descriptions(node, where))
         if not isinstance(node, yaml.SequenceNode):
-            shown = f", e.g. [{node.value}]" if isinstance(node, yaml.ScalarNode) else ""
+            is_text = isinstance(node, yaml.ScalarNode) and node.tag == "tag:yaml.org,2002:str"
+            shown = f", e.g. [{node.value}]" if is_text else ""
             raise _Wrong(f"must be a list{shown}, found {_a(node)}")
         if kind is StaticFile:
             return tuple(

@@ -33,7 +33,8 @@ def listed_models(
         },
     ]
     if not any(entry["chosen"] for entry in listed):
-        listed.append({"name": chosen, "chosen": True, "available": None})
+        unknown = dict.fromkeys(listed[0])  # every row has the same keys
+        listed.append({**unknown, "name": chosen, "chosen": True})
     if auto is not None:
         about = {"why": auto.why, "is_kept": auto.is_kept, "advice": auto.advice}
         next(entry for entry in listed if entry["chosen"])["auto"] = about

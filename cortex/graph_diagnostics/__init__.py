@@ -7,7 +7,7 @@ return what json.dumps takes; what there is none of is an empty list.
 
 from .connections import connections, neighbors
 from .duplicates import duplicates
-from .faults import broken, contradictions, stale
+from .faults import broken, contradictions, stale, unverified
 from .shape import centrality, orphans, status
 
 __all__ = (
@@ -20,4 +20,5 @@ __all__ = (
     "orphans",
     "stale",
     "status",
+    "unverified",
 )

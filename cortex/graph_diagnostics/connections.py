@@ -13,6 +13,7 @@ from typing import Any
 from .. import graph_artifacts
 from ..errors import UsageError
 from ..types import Json
+from .faults import broken
 
 VIA = ("mentions", "tags")  # what else than written links may carry a way on
 
@@ -132,13 +133,13 @@ def neighbors(folder: Path, note: str, *, depth: int = 1) -> dict[str, Json]:
             if implied:
                 place = "mentions" if direction == "out" else "mentioned_in"
                 found[place].append({**_shown(shown), "links": implied})
-    broken = [link for link in graph_artifacts.broken(folder) if f"note:{link['source']}" == node]
+    faulty = [link for link in broken(folder) if f"note:{link['source']}" == node]
     written_only = _read(folder, {"note"}, with_mentions=False)
     return {
         "note": _shown(joined.nodes[node]),
         "depth": depth,
         **found,
-        "broken": broken,
+        "broken": faulty,
         "further": list(_further(written_only, node, depth)),
     }
 

@@ -24,8 +24,9 @@ _BANDS, _ROWS = 8, 4  # at .85 a pair is missed in 0.2 % of the cases, at .5 one
 def duplicates(
     notes: Iterable[_Record], chunks: Iterable[_Record], *, near: bool = False
 ) -> list[dict[str, Json]]:
-    """Groups of two or more notes, by kind and key: {kind, key, nodes, files}, nodes by path.
+    """Groups of two or more notes, by kind and key: {kind, key, name, nodes, files}, by path.
 
+    name: the title or alias as the first of them writes it; None for texts.
     notes, chunks: the records of notes.jsonl and chunks.jsonl. kind "title": their titles differ
     at most in case, composition and blanks; key is that title, folded. "alias": an alias of one is
     an alias or the title of another. "content_hash": their bodies are equal but for blanks at line
@@ -33,13 +34,15 @@ def duplicates(
     which NEAR is the same and every number is; key is the first path. Groups of equal text are
     told once.
     """
-    listed = list(notes)
+    listed = sorted(notes, key=lambda note: str(note["file"]))
+    written: dict[str, str] = {}  # folded -> as it is written first
     titles: dict[str, set[str]] = {}
     aliases: dict[str, set[str]] = {}
     for note in listed:
-        titles.setdefault(_folded(str(note["title"])), set()).add(note["file"])
-        for alias in note["aliases"]:
-            aliases.setdefault(_folded(str(alias)), set()).add(note["file"])
+        for found, names in ((titles, [note["title"]]), (aliases, note["aliases"])):
+            for name in map(str, names):
+                written.setdefault(_folded(name), name)
+                found.setdefault(_folded(name), set()).add(note["file"])
     for name, owners in aliases.items():
         owners |= titles.get(name, set())
     bodies = _bodies(chunks, {note["file"]: str(note["title"]) for note in listed})
@@ -51,7 +54,13 @@ def duplicates(
     if near:
         groups.append(("near", _near({min(same): bodies[min(same)] for same in hashes.values()})))
     return [
-        {"kind": kind, "key": key, "nodes": [f"note:{path}" for path in files], "files": files}
+        {
+            "kind": kind,
+            "key": key,
+            "name": written.get(key) if kind in ("title", "alias") else None,
+            "nodes": [f"note:{path}" for path in files],
+            "files": files,
+        }
         for kind, found in groups
         for key, owners in sorted(found.items())
         if key and len(owners) > 1

@@ -23,14 +23,19 @@ _PLACEHOLDER = re.compile(r"\{\{|<%")  # of templates: `{{date}}` is not a date 
 def broken(
     folder: Path, notes: Iterable[_Record] | None = None, files: Collection[str] = ()
 ) -> list[dict[str, Json]]:
-    """The links that lead nowhere or to more than one note, by note; as in graph_broken.jsonl.
+    """The links that lead nowhere or to more than one note, by note, line and what is written.
 
+    Records as in graph_broken.jsonl; those without a line come first in their note.
     notes: the records of notes.jsonl; with them each link has `suggestion`, the path of the nearest
     note (of the nearest of `files`, for a missing attachment), or None where nothing is near enough
-    to be meant; `suggested_link`, as it would be written: `[[Name]]`, `[[Name#Heading]]`; and
+    to be meant; `suggested_link`, as it would be written: `[[Name]]`, `[[Name#Heading]]`, and
+    `[Name](../path/Name.md)` where the broken link ends in .md; and
     `suggestions`, all that are as near, at most three, best first.
     """
-    links = list(graph_artifacts.broken(folder))
+    links = sorted(
+        graph_artifacts.broken(folder),
+        key=lambda link: (link["source"], link["line"] or 0, link["target_raw"], link["kind"]),
+    )
     if notes is None:
         return links
     suggester = Suggester(notes, files) if links else None
@@ -55,9 +60,7 @@ def stale(
     found: list[tuple[tuple[Any, ...], dict[str, Json]]] = []
     for note in notes:
         meta = note.get("frontmatter") or {}
-        written = meta.get("last_verified")
-        if isinstance(written, str) and (not written.strip() or _PLACEHOLDER.search(written)):
-            written = None
+        written = _last_verified(meta)
         verified = date_of(written)
         seconds = note.get("modified")
         modified = file_day(seconds) if isinstance(seconds, (int, float)) else None
@@ -82,6 +85,18 @@ def stale(
         weight = _USUAL_IMPORTANCE if importance is None else importance
         found.append(((-weight, days is None, -(days or 0), note["file"]), row))
     return [row for _, row in sorted(found, key=lambda one: one[0])]
+
+
+def unverified(notes: Iterable[_Record]) -> int:
+    """How many notes do not say when they were verified; `stale` has only their files to go by."""
+    return sum(_last_verified(note.get("frontmatter") or {}) is None for note in notes)
+
+
+def _last_verified(meta: _Record) -> Json:
+    """As it is written; None for nothing and for a template's placeholder."""
+    written = meta.get("last_verified")
+    is_none = isinstance(written, str) and (not written.strip() or _PLACEHOLDER.search(written))
+    return None if is_none else written
 
 
 def _as_written(value: Json) -> str | None:

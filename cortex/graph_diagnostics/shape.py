@@ -51,18 +51,20 @@ def orphans(folder: Path) -> list[dict[str, Json]]:
 
 def centrality(
     folder: Path,
-    limit: int = 20,
+    limit: int | None = 20,
     pagerank: bool = False,
     node_types: Collection[str] = ("note",),
 ) -> list[dict[str, Json]]:
-    """The `limit` nodes of these types with the most neighbours, most first, ties by id.
+    """The `limit` nodes of these types with the most neighbours, most first, ties by id; None: all.
 
     Among notes alone, neighbours are those by written links. With other types, a tag's are the
     notes that have it, and those of headings, blocks and attachments what links to them. Two nodes
     count once for each direction, however many links join them: long notes gain nothing. pagerank:
     add it (damping 0.85; the ranks of all nodes of these types, and of notes, sum to 1) and go by
-    it instead.
+    it instead. Raises UsageError for a type that there is not.
     """
+    found = (node["type"] for node in graph_artifacts.nodes(folder))
+    graph_artifacts.check_types("node", node_types, graph_artifacts.NODE_TYPES, found)
     graph = _graph(folder, {"note", *node_types})
     ranks = graph_artifacts.pagerank(list(graph), list(graph.edges)) if pagerank else {}
     return _by_centrality(graph, limit, ranks, node_types)
@@ -73,12 +75,14 @@ def _unlinked(graph: nx.DiGraph[str]) -> list[str]:
 
 
 def _by_centrality(
-    graph: nx.DiGraph[str], limit: int, ranks: Mapping[str, float], types: Collection[str]
+    graph: nx.DiGraph[str], limit: int | None, ranks: Mapping[str, float], types: Collection[str]
 ) -> list[dict[str, Json]]:
     degrees = dict(graph.degree())
     listed = [node for node in graph if graph.nodes[node]["type"] in types]
     best = heapq.nsmallest(
-        max(0, limit), listed, key=lambda node: (-(ranks or degrees)[node], node)
+        len(listed) if limit is None else max(0, limit),
+        listed,
+        key=lambda node: (-(ranks or degrees)[node], node),
     )
     return [
         {

@@ -9,12 +9,14 @@ so that ten thousand broken links in ten thousand notes take seconds.
 
 from __future__ import annotations
 
+import os
 import re
 import unicodedata
 from array import array
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import quote
 
 import numpy as np
 from numpy.typing import NDArray
@@ -182,6 +184,15 @@ def _slips_in_word(word: str, meant: str, carried: int) -> int | None:
     return None if is_other_letter and short <= _SHORT else count
 
 
+def _is_a_slip_from(name: _Name, place: str) -> bool:
+    """Whether a heading has one letter more, less or other: a note has few, so also short ones."""
+    meant = _Name.of(place)
+    if place.startswith("^") or len(meant.joined) < _LEAST_HEADING or name.digits != meant.digits:
+        return False
+    return name.joined[0] == meant.joined[0] and distance(name.joined, meant.joined, 1) == 1
+
+
+_LEAST_HEADING = 3  # letters
 _CARRYING = 4  # letters
 _SHORT = 5  # letters; with another letter such a word is mostly another word: data, date
 
@@ -243,14 +254,13 @@ class Suggester:
             place = self._place(path, raw.partition("#")[2] if "#" in raw else raw)
             if place is None:
                 return _told([], None)
-            own = raw.startswith("#")
-            return _told([path], f"[[{'' if own else self._link_name(path)}#{place}]]")
+            return _told([path], self._written(path, source, raw, place))
         if kind == "missing_attachment":
             found = self._nearest(raw, source, self._files, "file")
             link_text = f"[[{found[0]}]]" if found else None
             return _told(found, link_text)
         found = [path for path in self._nearest(raw, source, self._notes, "note") if path != source]
-        return _told(found, f"[[{self._link_name(found[0])}]]" if found else None)
+        return _told(found, self._written(found[0], source, raw) if found else None)
 
     def _nearest(self, raw: str, source: str, among: _Names, what: str) -> list[str]:
         """At most MOST paths, those in folders like the written one, then the note's own, first."""
@@ -307,7 +317,25 @@ class Suggester:
         is_block = last.startswith("^")
         found = names.same(name) or names.near(name)
         found = [place for place in found if place.startswith("^") == is_block]
+        if not found and not is_block:
+            found = [place for place in places if _is_a_slip_from(name, place)]
+            found = found if len(found) == 1 else []
         return found[0] if found else None
+
+    def _written(self, path: str, source: str, raw: str, place: str = "") -> str:
+        """The link as its note would write it: a wikilink, or Markdown where `raw` ends in .md.
+
+        Hardly anybody but Markdown writes that, and the graph does not hold how a link was written.
+        """
+        target = raw.partition("#")[0]
+        if target[-3:].casefold() == ".md":
+            there = os.path.relpath(f"/{path}", f"/{source.rpartition('/')[0]}").replace(
+                os.sep, "/"
+            )
+            mark = f"#{quote(place)}" if place else ""
+            return f"[{_stem(path.rpartition('/')[2])}]({quote(there)}{mark})"
+        name = "" if raw.startswith("#") else self._link_name(path)
+        return f"[[{name}#{place}]]" if place else f"[[{name}]]"
 
     def _link_name(self, path: str) -> str:
         """How a wikilink names the note: by its file name if no other has it, else by its path."""

@@ -11,11 +11,12 @@ from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
 from ..errors import UsageError
+from ..graph_artifacts import NODE_TYPES
 from ..types import Json
 from .d3 import d3_document
 from .diagrams import DIRECTIONS, dot, mermaid
 from .graphml import graphml
-from .selection import EDGE_TYPES, EVERYTHING, NODE_TYPES, Selection, Subgraph, select
+from .selection import EDGE_TYPES, EVERYTHING, Selection, Subgraph, select
 
 FORMATS = ("json", "d3-json", "mermaid", "graphml", "dot")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import hashlib
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -13,10 +13,10 @@ from typing import Any
 
 from .. import graph_artifacts
 from ..errors import UsageError
+from ..graph_artifacts import NODE_TYPES, check_types
 from ..graph_index import LIFECYCLE
 from ..types import Json
 
-NODE_TYPES = ("note", "tag", "heading", "block", "attachment")
 EDGE_TYPES = ("links_to", "embeds", *LIFECYCLE, "tagged_with", "contains", "mentions")
 DIAGNOSTIC = "diagnostic"  # the type of the nodes that stand for what a broken link names
 
@@ -79,8 +79,8 @@ def select(folder: Path, selection: Selection, *, diagnostics: bool = False) -> 
     """
     known = {node["id"]: node for node in graph_artifacts.nodes(folder)}
     edges = list(graph_artifacts.edges(folder))
-    _check_types("node", selection.node_types, NODE_TYPES, (n["type"] for n in known.values()))
-    _check_types("edge", selection.edge_types, EDGE_TYPES, (edge["type"] for edge in edges))
+    check_types("node", selection.node_types, NODE_TYPES, (n["type"] for n in known.values()))
+    check_types("edge", selection.edge_types, EDGE_TYPES, (edge["type"] for edge in edges))
     centre = selection.neighborhood
     if centre is not None and centre not in known:
         raise UsageError(f"there is no node {centre!r} in the graph{_near(centre, known)}")
@@ -202,15 +202,6 @@ def _ghost_id(kind: str, raw: str, candidates: Sequence[str]) -> str:
 
 def _place(edge: _Record) -> tuple[str, str, str]:
     return edge["source"], edge["target"], edge["type"]
-
-
-def _check_types(what: str, asked: Sequence[str], named: Collection[str], found: Any) -> None:
-    known = list(dict.fromkeys((*named, *found)))
-    for kind in asked:
-        if kind not in known:
-            near = difflib.get_close_matches(kind, known, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
-            raise UsageError(f"the graph has no {what} type {kind!r}; {hint}")
 
 
 def _near(node: str, known: Iterable[str]) -> str:

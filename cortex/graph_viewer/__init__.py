@@ -6,8 +6,8 @@ Its policy lets nothing be fetched and no script run but these, which it knows b
 
 from __future__ import annotations
 
-from .data import page_data
+from .data import PARTS, page_data
 from .drawing import drawing_source
 from .page import page
 
-__all__ = ("drawing_source", "page", "page_data")
+__all__ = ("PARTS", "drawing_source", "page", "page_data")

@@ -7,11 +7,14 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..graph_layout import place
 from ..redaction import governing, redact, secret_kind
 from ..types import Json
+
+if TYPE_CHECKING:
+    from ..protocols import Progress
 
 ORPHAN, STALE, CONTRADICTION, BROKEN, NO_TYPE, NO_STATUS = 1, 2, 4, 8, 16, 32
 
@@ -27,6 +30,8 @@ _PULLS = {"mentions": 0.25, "tagged_with": 0.2, "contains": 1.0}
 _GROUP = 4  # notes that make a group, at least
 _WIDE = 16.0  # units of radius of the best linked note, at most
 
+PARTS = 2  # of the work: the places, then the texts and groups
+
 _Record = Mapping[str, Any]
 
 
@@ -38,12 +43,13 @@ def page_data(
     title: str,
     diagnostics: bool = False,
     centre: str | None = None,
+    progress: Progress | None = None,
 ) -> dict[str, Json]:
     """The document that the page reads; equal for equal input.
 
     graph: of graph_export.d3_document, with diagnostics. notes, chunks: the records of notes.jsonl
     and chunks.jsonl in their order. diagnostics: whether problems are marked at first. centre: id
-    of the node that is chosen at first.
+    of the node that is chosen at first. progress: is advanced after each of PARTS.
 
     nodes and links are columns of equal length; type, status, tag, group and kind are indices into
     `names`, where 0 of fmTypes, statuses and groups is "". A group is of notes that hang together,
@@ -57,6 +63,8 @@ def page_data(
     link_kinds = [kinds.of(edge["type"]) for edge in edges]
     radii = _radii(nodes, edges, at)
     points = place(len(nodes), links, [_PULLS.get(edge["type"], 1.0) for edge in edges], radii)
+    if progress:
+        progress.advance()
     wrong = {edge["source"] for edge in edges if edge["type"] in _FAULTS}
     own = [node for node in nodes if node["type"] == "note"]
     excerpts = _excerpts(chunks, min(_EXCERPT, _EXCERPTS // max(len(own), 1)))
@@ -88,6 +96,8 @@ def page_data(
     pulls = [_PULLS.get(edge["type"], 1.0) for edge in edges]
     groups = _Words("")
     columns["group"] = [groups.of(name) for name in _groups(columns, is_note, links, pulls)]
+    if progress:
+        progress.advance()
     many = Counter(edge["type"] for edge in edges)
     written = sum(many[kind] for kind in many if kind not in _PULLS and kind not in _GHOSTLY)
     return {
@@ -193,11 +203,14 @@ def _flags(node: _Record, has_broken_links: bool) -> int:
 def _excerpts(chunks: Iterable[_Record], limit: int) -> dict[str, str]:
     """Note -> the beginning of its text, masked before it is cut: a part of a key is a secret too.
 
-    Chunks of a note follow each other; those behind the limit are not looked at.
+    Chunks of a note follow each other; those behind the limit are not looked at. One whose text is
+    its heading stands for a section without any.
     """
     found: dict[str, str] = {}
     for chunk in chunks:
         name = chunk["file"]
+        if chunk["text"] in (chunk.get("heading_path") or ())[-1:]:
+            continue
         before = found.get(name, "")
         if len(before) >= limit:
             continue

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
+import errno
 import os
 import re
 from collections.abc import Mapping
@@ -68,9 +70,9 @@ def write_confirmed(
     """Write the note whose preview gave `confirm`; the note, and what went wrong with log.md.
 
     A line with time, path, digest and `by` (who: session, platform) goes to writes.jsonl in the
-    state folder, and one to the vault's log.md where that is. Raises UsageError as preview does,
-    for a token of another or an old preview, and CortexError if writes.jsonl cannot be written:
-    then the note is not either.
+    state folder before the note is made, another if it could not be made after all, and one to
+    the vault's log.md where that is. Raises UsageError as preview does, for a token of another or
+    an old preview, and CortexError if writes.jsonl cannot be written: then the note is not either.
     """
     again = "call it without confirm for a new preview"
     match = re.fullmatch(r"(\d{8}T\d{6}Z)-[0-9a-f]{16}", confirm.strip())
@@ -86,34 +88,56 @@ def write_confirmed(
     shown = preview(vault, wanted, then.astimezone(now.tzinfo))
     if shown.confirm != confirm.strip():
         raise UsageError(f"this is not the note that was previewed; {again}")
-    data = shown.note.text.encode("utf-8")
-    line = dumps(
-        {
-            "time": now.astimezone(dt.UTC).isoformat(timespec="seconds"),
-            "event": "note_written",
-            "path": shown.note.path,
-            "type": wanted.type,
-            "bytes": len(data),
-            "sha256": sha256(data).hexdigest(),
-            **by,
-        }
-    )
+    content = shown.note.text.encode("utf-8")
+    about: dict[str, Json] = {
+        "path": shown.note.path,
+        "type": wanted.type,
+        "bytes": len(content),
+        "sha256": sha256(content).hexdigest(),
+        **by,
+    }
+    # First, and for good: a note that could not be recorded is not written.
+    _record(state, now, "note_write", about)
+    try:
+        _make(vault, shown.note, content)
+    except (CortexError, OSError):
+        with contextlib.suppress(CortexError):
+            _record(state, now, "note_write_failed", about)
+        raise
+    told = log_line(now, "note", "agent", "ok", {"written": 1}, [shown.note.path])
+    return shown.note, append_line(vault, told)
+
+
+def _record(state: Path, now: dt.datetime, event: str, about: Mapping[str, Json]) -> None:
+    """Append a line to writes.jsonl and see it on the disk. Raises CortexError."""
+    time = now.astimezone(dt.UTC).isoformat(timespec="seconds")
+    line = dumps({"time": time, "event": event, **about}).encode("utf-8", "backslashreplace")
+    flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0)
     try:
         state.mkdir(parents=True, exist_ok=True)
-        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0)
-        # Opened first: a note that could not be recorded is not written.
-        record = os.open(state / RECORD, flags, 0o600)
+        with os.fdopen(os.open(state / RECORD, flags, 0o600), "r+b", buffering=0) as file:
+            if file.seek(0, os.SEEK_END):
+                file.seek(-1, os.SEEK_END)
+                if file.read(1) != b"\n":  # a full disk had cut a line short
+                    line = b"\n" + line
+            line += b"\n"
+            if file.write(line) != len(line):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            os.fsync(file.fileno())
     except OSError as error:
         why = error.strerror or error
         raise CortexError(f"the record of writes, {RECORD}, cannot be written: {why}") from None
+
+
+def _make(vault: Path, note: Draft, content: bytes) -> None:
+    """Write the note; what the system refuses once it stands there whole is no failure."""
     try:
-        write(vault, shown.note)
-        os.write(record, f"{line}\n".encode("utf-8", "backslashreplace"))
-        os.fsync(record)
-    finally:
-        os.close(record)
-    told = log_line(now, "note", "agent", "ok", {"written": 1}, [shown.note.path])
-    return shown.note, append_line(vault, told)
+        write(vault, note)
+    except OSError:
+        with contextlib.suppress(OSError):
+            if (vault / note.path).read_bytes() == content:
+                return
+        raise
 
 
 def _folders(vault: Path) -> list[str]:

@@ -70,6 +70,7 @@ class CandidateReport:
     candidates: list[Candidate] = field(default_factory=list)  # in order of time
     skipped: Counter[str] = field(default_factory=Counter)  # reason -> sessions or sentences
     left: int = 0  # beyond the limit, for another run
+    are_searched: bool = False  # by the settings the inbox is indexed like any folder
 
     def as_json(self) -> dict[str, Json]:
         return {
@@ -92,6 +93,7 @@ class CandidateReport:
                 for one in self.candidates
             ],
             "over_the_limit": self.left,
+            "inbox_is_searched": self.are_searched,
             "skipped": dict(sorted(self.skipped.items())),
             "session_sources": session_report(self.found),
         }
@@ -101,6 +103,7 @@ def candidates(
     state: State,
     vault: Path,
     found: Found,
+    rules: FolderRules,
     *,
     write: bool = False,
     limit: int = LIMIT,
@@ -109,14 +112,16 @@ def candidates(
     """Drafts of what was said in the sessions `found`; written into 00_inbox only on request.
 
     The oldest come first, and what is over the limit is for the next run. platforms: sessions of
-    these count, whatever they are, and no others; () is all but EXCLUDED and group chats. Raises
-    UsageError when 00_inbox leads out of the vault or is no folder, OSError when a draft cannot be
-    written; those before it are, and are remembered.
+    these count, whatever they are, and no others; () is all but EXCLUDED and group chats. rules:
+    which notes are indexed, to tell whether drafts are. Raises UsageError when 00_inbox leads out
+    of the vault or is no folder, OSError when a draft cannot be written; those before it are, and
+    are remembered.
     """
     inbox = vault / INBOX
     if inbox.is_symlink() or (inbox.exists() and not inbox.is_dir()):
         raise UsageError(f"{inbox} is a link or no folder; make it a folder, and run this again")
-    report = CandidateReport(found, is_dry=not write)
+    is_indexed = rules.takes(f"{INBOX}/draft.md")
+    report = CandidateReport(found, is_dry=not write, are_searched=is_indexed)
     drafts = _drafts(found, platforms, report.skipped)
     with state.lock() if write else contextlib.nullcontext():
         known = _known(state, vault)

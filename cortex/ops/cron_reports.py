@@ -6,18 +6,19 @@ as it was, secrets are masked, and nothing in it ends the block that the host pu
 
 from __future__ import annotations
 
-import datetime as dt
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
+from ..commands import PROGRAM, as_typed
 from ..config import Config
 from ..errors import CortexError
 from ..redaction import redact
-from ..types import Json
+from ..state import State
 from .candidates import CandidateReport
 from .cron_jobs import Kind
+from .left_alone import ENDS, left_alone, not_told_before
 from .maintenance import MaintenanceReport
 from .nightly import NightlyReport
 from .weekly import WeeklyReport, as_markdown
@@ -34,7 +35,10 @@ class Errands(Protocol):
     def config(self) -> Config: ...
 
     @property
-    def now(self) -> dt.datetime: ...
+    def vault(self) -> Path: ...
+
+    @property
+    def state(self) -> State: ...
 
     def candidates(self, *, write: bool) -> CandidateReport: ...
 
@@ -59,16 +63,22 @@ class _Part:
     lines: Sequence[str]
     is_news: bool = False
     has_failed: bool = False
+    is_quoting: bool = False  # what somebody said: no command in it is one that we name
 
 
-def run_job(kind: Kind, errands: Errands) -> JobReport:
-    """Do the job, and tell of it where something failed or is new. Raises nothing of ours."""
+def run_job(kind: Kind, errands: Errands, program: str = PROGRAM) -> JobReport:
+    """Do the job, and tell of it where something failed or is new. Raises nothing of ours.
+
+    program: how commands to run are typed where the report is read.
+    """
     parts = list(_PARTS[kind](errands))
     is_sound = not any(part.has_failed for part in parts)
     if is_sound and not any(part.is_news for part in parts):
         return JobReport("", True)
     told = [f"# Cortex: {kind}"]
-    told += [f"## {part.title}\n\n" + "\n".join(part.lines) for part in parts if part.lines]
+    for part in parts:
+        lines = [line if part.is_quoting else as_typed(line, program) for line in part.lines]
+        told += [f"## {part.title}\n\n" + "\n".join(lines)] if lines else []
     return JobReport(presentable("\n\n".join(told)), is_sound)
 
 
@@ -89,7 +99,10 @@ def _maintenance(errands: Errands) -> Iterator[_Part]:
 
 def _nightly(errands: Errands) -> Iterator[_Part]:
     """Drafts first, which the promotion leaves alone; then what the inbox has ready."""
-    yield _tried("Drafts out of recent sessions", lambda: _drafts(errands.candidates(write=True)))
+    drafts = _tried(
+        "Drafts out of recent sessions", lambda: _drafts(errands.candidates(write=True))
+    )
+    yield drafts if drafts.has_failed else replace(drafts, is_quoting=True)
     if errands.config.cron.nightly_promotion.dry_run_first:
         rehearsal = _tried("Promotion", lambda: _promotion(errands, write=False))
         if rehearsal.has_failed:
@@ -132,13 +145,11 @@ def _upkeep(report: MaintenanceReport) -> tuple[list[str], bool, bool]:
 
 
 def _drafts(report: CandidateReport) -> tuple[list[str], bool, bool]:
-    lines = [
-        f"- {one.path} ({one.kind}, said by the {one.said_by}, {one.time or 'time unknown'}): "
+    lines = _some(
+        f"{one.path} ({one.kind}, said by the {one.said_by}, {one.time or 'time unknown'}): "
         f"“{one.quote}”"
-        for one in report.candidates[:_MOST_ROWS]
-    ]
-    if len(report.candidates) > _MOST_ROWS:
-        lines.append(f"- and {len(report.candidates) - _MOST_ROWS} more")
+        for one in report.candidates
+    )
     if report.left:
         lines.append(f"- {report.left} more are left for the next run")
     return lines, bool(report.candidates), False
@@ -146,31 +157,39 @@ def _drafts(report: CandidateReport) -> tuple[list[str], bool, bool]:
 
 def _promotion(errands: Errands, *, write: bool) -> tuple[list[str], bool, bool]:
     report = errands.nightly(write=write)
-    vault = errands.config.vault.path
-    days = errands.config.cron.nightly_promotion.lookback_days
-    since = errands.now.timestamp() - 86400.0 * (days + 1)
-    left = [*report.skipped_duplicates, *report.contradiction_blocks, *report.skipped]
+    left = left_alone(report)
+    # Told once, and not each night for as long as it lies there.
+    news = not_told_before(errands.state, errands.vault, left) if write else left
     lines = [
-        *_rows("promoted", report.promoted),
-        *_rows("marked as superseded", report.superseded),
-        *_rows("left alone", left),
-        *_rows("superseded, but not marked", report.not_superseded),
-        *_rows("finished, of a run that had been stopped", report.finished),
-        *(f"- {warning}" for warning in report.warnings),
+        *_some(
+            f"promoted {row['source']} -> {row['file']} ({row['type']})" for row in report.promoted
+        ),
+        *_some(
+            f"marked {row['file']}: it is superseded by {row['superseded_by']}"
+            for row in report.superseded
+        ),
+        *_some(
+            f"{row['by']} supersedes {row['file']}, not marked: {row['message']}"
+            for row in report.not_superseded
+        ),
+        *_some(f"left {one.file}: {one.why}" for one in news),
     ]
+    lines += _some(
+        f"could not be read: {row['file']}: {row['message']}" for row in report.unreadable
+    )
+    if known := len(left) - len(news):
+        others = f"{known} {'other is' if known == 1 else 'others are'} left alone as before"
+        lines.append(f"- {others}; run: cortex lifecycle nightly")
+    for run in report.finished:
+        ending = ENDS[run["outcome"]]
+        lines.append(f"- run {run['run']} had been stopped and is now {ending}")
+        if run["outcome"] == "done":
+            lines += _some(f"promoted {row['source']} -> {row['file']}" for row in run["promoted"])
+        lines += _some(f"left {row['file']}: {row['message']}" for row in run["dropped"])
+    lines += [f"- {warning}" for warning in report.warnings]
     if report.error:
         lines.append(f"- failed: {report.error}")
-    # What was left alone is told when it is new, and not each night for as long as it lies there.
-    is_fresh = vault is not None and any(_is_newer(vault / row["file"], since) for row in left)
-    is_news = bool(report.promoted or report.finished or is_fresh)
-    return lines, is_news, report.error is not None
-
-
-def _is_newer(path: Path, since: float) -> bool:
-    try:
-        return path.stat().st_mtime >= since
-    except OSError:
-        return False
+    return lines, bool(report.promoted or report.finished or news), report.error is not None
 
 
 def _review(report: WeeklyReport) -> tuple[list[str], bool, bool]:
@@ -185,23 +204,8 @@ def _review(report: WeeklyReport) -> tuple[list[str], bool, bool]:
     return as_markdown(report).splitlines(), any(found), False
 
 
-def _rows(title: str, rows: Sequence[Mapping[str, Json]]) -> Iterator[str]:
-    if rows:
-        yield f"- {title}: {len(rows)}"
-    for row in rows[:_MOST_ROWS]:
-        yield f"  - {_flat(row)}"
-    if len(rows) > _MOST_ROWS:
-        yield f"  - and {len(rows) - _MOST_ROWS} more"
-
-
-def _flat(value: Json) -> str:
-    """On one line: `file: 10_facts/Bees.md; type: fact`; what is empty is left out."""
-    if isinstance(value, Mapping):
-        return "; ".join(
-            f"{name.replace('_', ' ')}: {_flat(part)}"
-            for name, part in value.items()
-            if part not in (None, "", [], {})
-        )
-    if isinstance(value, list | tuple):
-        return ", ".join(_flat(part) for part in value)
-    return " ".join(str(value).split())
+def _some(told: Iterable[str]) -> list[str]:
+    """A line each, the first of many."""
+    lines = [f"- {' '.join(line.split())}" for line in told]
+    more = len(lines) - _MOST_ROWS
+    return [*lines[:_MOST_ROWS], f"- and {more} more"] if more > 0 else lines

@@ -13,7 +13,7 @@ from typing import Any
 
 from .._version import __version__
 from ..checks.doctor import FIX, Finding, Found, listed, ok
-from ..commands import host_itself, in_host
+from ..commands import IN_HOST, host_itself, in_host
 from ..home import default_home
 from ..inject.blocks import SWITCH, is_switched_off
 from . import homes, host_config, plugin_folder

@@ -6,6 +6,7 @@ Only how much there is of it, and which command tells the rest.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from ..checks.doctor import Finding, Found, ok, plural, told
@@ -71,6 +72,7 @@ def promotion(state: State) -> Found:
 def jobs(config: Config, home: Path, env: Mapping[str, str]) -> Found:
     """The jobs in the scheduler of Hermes against the settings; asked only where there are any."""
     from .cron import status
+    from .cron_faults import faults
     from .cron_jobs import KINDS, SECTION
 
     wanted = [kind for kind in KINDS if getattr(config.cron, SECTION[kind]).enabled]
@@ -82,15 +84,10 @@ def jobs(config: Config, home: Path, env: Mapping[str, str]) -> Found:
         yield told("problem" if wanted else "info", str(error))
         return
     installed = [job for job in report.jobs if job.found is not None]
-    for job in report.jobs:
-        if not job.is_sound:
-            extra = "; ".join([*job.differs, *([job.refused] if job.refused else [])])
-            what = f"the job {job.name} is {job.state}" + (f" ({extra})" if extra else "")
-            yield Finding("warning", what, command=job.mend or "cortex cron status")
-        elif job.found is not None and job.found.last_status not in (None, "ok", "success"):
-            what = f"the job {job.name} last ended with {job.found.last_status}"
-            why = f": {job.found.last_error}" if job.found.last_error else ""
-            yield Finding("warning", what + why, command="cortex cron status")
+    for fault in faults(report.jobs):
+        finding = told("warning", fault)
+        has_remedy = finding.remedy or finding.command
+        yield finding if has_remedy else replace(finding, command="cortex cron status")
     if installed and report.fires is False:
         yield told("warning", report.firing)
     for warning in report.warnings:

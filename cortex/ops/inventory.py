@@ -38,6 +38,7 @@ class Inventory:
     """All notes of the vault, those that the settings leave out too, as they are now.
 
     found, notes: by path, in order of paths. flagged: those to promote, in the same order.
+    misflagged: those whose flag is meant as true and is not, with it as it is to be shown.
     unreadable: {file, message} of the notes and folders that could not be read.
     """
 
@@ -46,6 +47,7 @@ class Inventory:
         self.found = {note.path: note for note in scanned.notes}
         self.notes: dict[str, VaultNote] = {}
         self.flagged: list[VaultNote] = []
+        self.misflagged: list[tuple[VaultNote, str]] = []
         self.unreadable: list[dict[str, Json]] = [
             {"file": path, "message": problem.message}
             for path, problem in scanned.problems
@@ -108,17 +110,35 @@ class Inventory:
             problems=(*problems, *header.problems),
         )
         self.notes[found.path] = note
-        is_flagged = any(value_of(values, name) is True for name in ("promote", "cortex_promote"))
+        is_flagged = any(value_of(values, name) is True for name in _FLAGS)
         is_broken = any(problem.code == "frontmatter_not_closed" for problem in header.problems)
         if is_broken and _FLAG.search(text[:_LOOKED_AT]):
             is_flagged = True
         status = value_of(values, "status")
         is_archived = isinstance(status, str) and status.strip().casefold() == "archived"
         is_source = is_template(found.path) or found.path.split("/")[0].casefold() == RAW
-        if is_flagged and not is_archived and not is_source:
+        if is_archived or is_source:
+            return
+        if is_flagged:
             self.flagged.append(note)
+        elif meant := _meant_as_true(values):
+            self.misflagged.append((note, meant))
 
 
+def _meant_as_true(values: Mapping[str, Json]) -> str:
+    """`promote: yes` of properties that say so; "" where no flag is a word or number for true."""
+    for name in _FLAGS:
+        value = value_of(values, name)
+        if isinstance(value, str) and value.strip().casefold() in _TRUE_WORDS:
+            quote = '"' if value.strip().casefold() == "true" else ""
+            return f"{name}: {quote}{value.strip()}{quote}"
+        if value == 1 and not isinstance(value, bool):
+            return f"{name}: {value}"
+    return ""
+
+
+_FLAGS = ("promote", "cortex_promote")
+_TRUE_WORDS = frozenset({"true", "yes", "y", "on", "1"})
 _FLAG = re.compile(r"^(?:cortex_)?promote[ \t]*:[ \t]*true\b", re.MULTILINE)
 _LOOKED_AT = 4096  # characters of a block that is never closed
 

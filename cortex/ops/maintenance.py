@@ -79,14 +79,16 @@ def maintain(
 
     steps: index, embed, graph. A model that is not there yet is no failure while nothing was ever
     embedded: `embed` is skipped and says why. Once there are vectors it is one, but the graph,
-    which needs none, is built all the same. A line goes to the vault's log.md where that is there,
-    and the steps run once more if log.md itself is indexed, or it would be out of date at once.
+    which needs none, is built all the same. When something was built anew or a step failed, a line
+    goes to the vault's log.md where that is there, and the steps run once more if log.md itself is
+    indexed, or it would be out of date at once.
     Then the sums are those of the second time, and the changes those of the first. force: the
     first time, do it all anew.
     """
     began = time.monotonic()
     report = MaintenanceReport(False)
     paths = _differences(state, vault, rules, follow_outside)[1]
+    was_graph_due = _is_graph_due(state)
     _run(state, steps, report, force)
     counts = {
         f"{step.step}_{name}": count for step in report.steps for name, count in step.counts.items()
@@ -95,9 +97,10 @@ def maintain(
     if len(paths) > _LISTED:
         counts["paths_left_out"] = len(paths) - _LISTED
     before = _size(vault / NAME)
-    line = log_line(now, EVENT, "write", status, counts, paths[:_LISTED])
-    if warning := append_line(vault, line):
-        report.warnings.append(warning)
+    if was_graph_due or not report.is_ok or any(counts.get(name) for name in _CHANGES):
+        line = log_line(now, EVENT, "write", status, counts, paths[:_LISTED])
+        if warning := append_line(vault, line):
+            report.warnings.append(warning)
     if report.is_ok and _size(vault / NAME) != before and rules.takes(NAME):
         _run(state, steps, again := MaintenanceReport(False), False)
         for step, more in zip(report.steps, again.steps, strict=True):
@@ -146,6 +149,8 @@ _COUNTED: dict[str, Sequence[str]] = {
 }
 
 
+# Counts, with their step, of which none is above 0 in a run that found all as it was.
+_CHANGES = ("index_added", "index_changed", "index_removed", "embed_encoded", "embed_removed")
 _SUMS = {"notes": "note", "vectors": "vector", "nodes": "node", "edges": "edge", "broken": "broken"}
 
 
@@ -221,6 +226,14 @@ def _lacking(state: State) -> list[str]:
         elif step != "index" and index is not None and stamp.built_from != index.generation:
             lacks.append(f"the {kind} {lag} behind the index")
     return lacks
+
+
+def _is_graph_due(state: State) -> bool:
+    try:
+        graph, index = state.stamp("graph"), state.stamp("index")
+    except Damaged:
+        return True
+    return graph is None or index is None or graph.built_from != index.generation
 
 
 def _is_built(state: State, kind: str) -> bool:

@@ -137,7 +137,8 @@ class _Nightly:
         else:
             self.tell(None)
         status = "failed" if self.report.error else "ok"
-        self.report.warnings += logged(self.vault, self.now, run, self.counts(), status)
+        if self.report.promoted or self.report.error:
+            self.report.warnings += logged(self.vault, self.now, run, self.counts(), status)
         if run is not None:
             self.journal.save(replace(run, status="done"))
 

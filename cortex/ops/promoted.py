@@ -15,6 +15,7 @@ WORKFLOW = (
     *("promote", "cortex_promote", "promote_type", "review_status", "review_reason"),
     *("promoted_to", "archived_reason"),
 )
+DRAFT_MARKS = ("candidate", "review_status", "review_reason")  # of drafts out of sessions
 DEFAULT_SOURCE, DEFAULT_STABILITY = "session", "stable"
 DEFAULT_CONFIDENCE, DEFAULT_IMPORTANCE = 0.5, 3.0
 
@@ -56,9 +57,11 @@ def canonical_change(
     put["confidence"] = round(DEFAULT_CONFIDENCE if confidence is None else confidence, 4)
     rating = round(DEFAULT_IMPORTANCE if importance is None else importance, 4)
     put["importance"] = int(rating) if rating == int(rating) else rating
-    for name, default in (("stability", DEFAULT_STABILITY), ("source", DEFAULT_SOURCE)):
-        if value_of(values, name) in (None, "", []):
-            put[name] = default
+    if _is_empty(values, "stability"):
+        put["stability"] = DEFAULT_STABILITY
+    # What a person wrote by hand and gave no source came from no session.
+    if _is_empty(values, "source") and not all(_is_empty(values, name) for name in DRAFT_MARKS):
+        put["source"] = DEFAULT_SOURCE
     earlier = [link for link in _texts(value_of(values, "derived_from")) if link != derived_from]
     put["derived_from"] = [*earlier, derived_from]
     supersedes = value_of(values, "supersedes")
@@ -72,6 +75,10 @@ def link_to(path: str) -> str:
     """A link to a note by its whole path, which no other note of that name can take."""
     name = path[:-3]
     return name if re.search(r"[\[\]|#^]", name) else f"[[{name}]]"
+
+
+def _is_empty(values: Mapping[str, Json], name: str) -> bool:
+    return value_of(values, name) in (None, "", [])
 
 
 def _texts(value: Json) -> list[str]:

@@ -30,6 +30,7 @@ Reason = Literal[
     "changed",
     "invalid_frontmatter",
     "no_folder_for_type",
+    "not_a_boolean",
     "not_a_note_of_the_vault",
     "not_utf8",
     "secret",
@@ -64,9 +65,10 @@ def plan(
     """What a promotion run would do now.
 
     A candidate has `promote: true` or `cortex_promote: true`, a real boolean, and is not archived;
-    hidden folders, templates and raw/ hold none. graph_contradictions: pairs of paths that the
-    link graph has. undone: source -> digest of what was promoted and taken back: that same text is
-    not promoted again. Raises nothing for what stands in a note.
+    hidden folders, templates and raw/ hold none. One with another word for true is no candidate
+    and stands in `skipped`, unless it lies in the folder of its type. graph_contradictions: pairs
+    of paths that the link graph has. undone: source -> digest of what was promoted and taken back:
+    that same text is not promoted again. Raises nothing for what stands in a note.
     """
     return _Planner(vault, today, dict(undone or {}), follow_outside).plan(graph_contradictions)
 
@@ -102,6 +104,12 @@ class _Planner:
                     self.superseding.setdefault(found[0], note.path)
         for note in self.inventory.flagged:
             self._consider(note, against.get(note.path, []))
+        for note, flag in self.inventory.misflagged:
+            if not _stands_in(note, self.folders.get(_type_of(note.values))):
+                name = flag.partition(":")[0]
+                message = f"{flag} is not true to YAML; write {name}: true"
+                self._skip(note, "not_a_boolean", message)
+        self.out.skipped.sort(key=lambda row: row["file"])
         return self.out
 
     def _consider(self, note: VaultNote, contradictions: list[str]) -> None:
@@ -152,7 +160,7 @@ class _Planner:
     def _is_sound(self, note: VaultNote, data: bytes, folder: str | None) -> bool:
         """Whether the note may be promoted by itself; what speaks against it is noted."""
         file = self.found[note.path].file
-        if folder and note.path.casefold().startswith(f"{folder}/".casefold()):
+        if _stands_in(note, folder):
             self._skip(note, "already_canonical", "it stands in its folder; remove promote")
         elif by := self._superseded_by(note):
             self._skip(note, "already_superseded", f"it is superseded by {by}")
@@ -162,7 +170,7 @@ class _Planner:
             message = "its promotion was undone; change it, or promote it with --again"
             self._skip(note, "undone", message)
         elif any(problem.code == "not_utf8" for problem in note.problems):
-            self._skip(note, "not_utf8", "save it as UTF-8")
+            self._skip(note, "not_utf8", "it is not UTF-8; save it as UTF-8")
         else:
             text, _ = decode(data)
             try:
@@ -307,6 +315,10 @@ class _Planner:
 
     def _not_superseded(self, note: VaultNote, name: str, message: str) -> None:
         self.out.not_superseded.append({"file": name, "by": note.path, "message": message})
+
+
+def _stands_in(note: VaultNote, folder: str | None) -> bool:
+    return folder is not None and note.path.casefold().startswith(f"{folder}/".casefold())
 
 
 def _type_of(values: Mapping[str, Json]) -> str:

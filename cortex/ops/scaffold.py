@@ -32,6 +32,8 @@ FOLDERS = (*FOLDER_TYPES, *RAW_FOLDERS)
 
 Group = Literal["folders", "root files", "templates", "starter notes"]
 KEEPER = ".gitkeep"  # git keeps no empty folders
+_LISTS = "Begin with [[Start here]]"  # from here on index.md names the starter notes
+_LISTS_NOTHING = "Link here what one should find first.\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,24 +48,28 @@ class Piece:
 def missing(vault: Path, today: dt.date) -> list[Piece]:
     """What of the layout is not in the vault yet, in the order to write it.
 
-    The starter notes come along until SCHEMA.md and index.md are there: who deleted them later
-    does not get them again. Raises UsageError if something is in the way, be it a folder or root
-    file in another case, of which a synced copy elsewhere could hold only one.
+    The starter notes come along only where is_empty, so never beside somebody's notes, and until
+    SCHEMA.md and index.md are there: who deleted them later does not get them again. Raises
+    UsageError if something is in the way, be it a folder or root file in another case, of which a
+    synced copy elsewhere could hold only one.
     """
+    is_ours = is_empty(vault)
     pieces = [Piece("folders", folder, "") for folder in FOLDERS]
-    pieces += [
-        Piece(_group(path), path, source.read_text("utf-8").replace("{{today}}", today.isoformat()))
-        for path, source in _shipped()
-    ]
+    for path, source in _shipped():
+        text = source.read_text("utf-8").replace("{{today}}", today.isoformat())
+        if path == "index.md" and not is_ours:
+            text = text.partition(_LISTS)[0] + _LISTS_NOTHING
+        pieces.append(Piece(_group(path), path, text))
     for folder in sorted({path for piece in pieces for path in _folders_of(piece)}):
         _refuse_in_the_way(vault, folder)
     for name in (RAW, *FOLDERS, *ROOT_FILES):
         _refuse_another_case(vault, name)
     is_set_up = all(os.path.lexists(vault / name) for name in ("SCHEMA.md", "index.md"))
+    has_starters = is_ours and not is_set_up
     lacking = [
         piece
         for piece in pieces
-        if not _is_there(vault, piece.path) and not (is_set_up and piece.group == "starter notes")
+        if not _is_there(vault, piece.path) and (has_starters or piece.group != "starter notes")
     ]
     # Root files last: a run that was killed before them still brings the notes they link to.
     return sorted(lacking, key=lambda piece: piece.group == "root files")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -28,6 +29,7 @@ def undo_run(
         run = _to_undo(journal, number)
         check_vault(journal, vault, run)
         report = undo_report(run, undo_steps(vault, run), dry_run=True)
+        report.warnings += _passed_over(journal, number, run)
         if run.status == "begun":
             what = f"run {run.number} was stopped before its end"
             report.warnings.append(f"{what}; it is finished first, and then taken back")
@@ -42,6 +44,7 @@ def undo_run(
         if left is not None and left.status == "begun":
             finished, warnings = finish(journal, vault, left, now)
             run = _to_undo(journal, run.number)
+        warnings = [*_passed_over(journal, number, run), *warnings]
         run = replace(run, status="undoing")
         journal.save(run)
         steps = undo_steps(vault, run)
@@ -56,7 +59,11 @@ def _to_undo(journal: Journal, number: int | None) -> Run:
     if number is None:
         if left is not None:
             return left
+        partly = _partly_undone(runs)
         did = [run for run in runs if run.status == "done" and _did_something(run)]
+        if not did and partly is not None:
+            what = f"run {partly} is undone in part, and there is no other promotion to undo"
+            raise CortexError(f"{what}; {_try_again(partly)}")
         if not did:
             raise CortexError("there is no promotion to undo; see: cortex lifecycle history")
         return did[-1]
@@ -71,6 +78,23 @@ def _to_undo(journal: Journal, number: int | None) -> Run:
             f"run: cortex lifecycle undo {left.number}"
         )
     return found
+
+
+def _partly_undone(runs: Sequence[Run]) -> int | None:
+    """The last run of which undoing had to leave something."""
+    return max((run.number for run in runs if run.status == "partly_undone"), default=None)
+
+
+def _try_again(number: int) -> str:
+    return f"to try again what was left, run: cortex lifecycle undo {number}"
+
+
+def _passed_over(journal: Journal, asked: int | None, run: Run) -> list[str]:
+    """That the last run is not the one undone, because undoing it had to leave something."""
+    partly = _partly_undone(journal.runs())
+    if asked is not None or partly is None or partly < run.number:
+        return []
+    return [f"run {partly} is undone in part, so this is run {run.number}; {_try_again(partly)}"]
 
 
 def _did_something(run: Run) -> bool:

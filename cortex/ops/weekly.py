@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from .. import graph_artifacts
-from ..checks.freshness import Freshness
-from ..errors import CortexError, Damaged
-from ..state import Stamp, State
+from ..checks.freshness import Freshness, behind
+from ..errors import CortexError
+from ..state import State
 from ..text import one_line
 from ..types import Json
 
 STALE_DAYS, STALE_MIN_IMPORTANCE, CONSOLIDATION_MIN_DEGREE = 180, 4.0, 3
 LEAST_NEIGHBOURS = 2  # of a note that others could be drawn together around
+_PROPOSED = (
+    "Notes with {} links or more (cron.weekly_review.consolidation_min_degree). Each might be "
+    "merged with some of what stands beside it, or become a map of that."
+)
 _SHOWN = 20  # rows of a section in Markdown; the document has all
 
 Rows = list[dict[str, Json]]
@@ -67,7 +71,9 @@ def weekly(
     for group in graph("duplicates")["duplicates"]:
         nodes = [node for node in group["nodes"] if node not in archived]
         if len(nodes) > 1:
-            groups.append({"kind": group["kind"], "key": group["key"], "nodes": nodes})
+            groups.append(
+                {name: group[name] for name in ("kind", "key", "name")} | {"nodes": nodes}
+            )
     stale = graph("stale", stale_days=stale_days)["stale"]
     return WeeklyReport(
         dry_run=dry_run,
@@ -85,7 +91,7 @@ def weekly(
             "stale_min_importance": stale_min_importance,
             "consolidation_min_degree": consolidation_min_degree,
         },
-        warnings=list(_behind(freshness, state, stamp)),
+        warnings=list(behind(freshness, state)),
         duration_seconds=round(time.monotonic() - began, 3),
     )
 
@@ -134,24 +140,11 @@ def as_markdown(report: WeeklyReport) -> str:
     for warning in report.warnings:
         lines += ["", f"> {one_line(warning)}"]
     for title, rows in sections:
-        lines += ["", f"## {title}", "", *(f"- {row}" for row in rows or ["none"])]
+        lines += ["", f"## {title}", ""]
+        if rows and title == "Consolidation Proposals":
+            lines += [_PROPOSED.format(report.parameters["consolidation_min_degree"]), ""]
+        lines += [f"- {row}" for row in rows or ["none"]]
     return "\n".join(lines)
-
-
-def _behind(freshness: Callable[[], Freshness | None], state: State, graph: Stamp) -> Iterator[str]:
-    """That the review is about notes as they no longer are."""
-    try:
-        drift, index = freshness(), state.stamp("index")
-    except Damaged as error:
-        yield str(error)
-        return
-    if drift is not None and not drift.is_current:
-        count = drift.added + drift.changed + drift.removed
-        notes = "1 note" if count == 1 else f"{count:,} notes"
-        since = f"changed since the index was built ({drift.told()})"
-        yield f"{notes} {since}; run: cortex lifecycle maintenance"
-    elif index is not None and graph.built_from != index.generation:
-        yield "the graph lags behind the index; run: cortex graph build"
 
 
 def _archived(folder: Path) -> set[str]:
@@ -252,7 +245,7 @@ def _paths(nodes: Collection[str]) -> str:
 
 def _duplicate(row: dict[str, Any]) -> str:
     kinds = {"title": "title", "alias": "alias", "content_hash": "text"}
-    name = f" {_code(row['key'])}" if row["kind"] in ("title", "alias") else ""
+    name = f" {_code(row['name'])}" if row["kind"] in ("title", "alias") else ""
     return f"same {kinds.get(row['kind'], row['kind'])}{name}: {_paths(row['nodes'])}"
 
 

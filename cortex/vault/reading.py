@@ -30,6 +30,10 @@ _LIKELY = 40  # names of which it is found out exactly how much they are like it
 _LISTED = 12  # headings in a message
 
 
+class NoNote(UsageError):
+    """Nothing that is served is named so."""
+
+
 @dataclass(frozen=True, slots=True)
 class NoteText:
     """A part of a note as it stands in the file now."""
@@ -338,6 +342,18 @@ def spelt_there(folder: Path, name: str) -> str | None:
     return next((other for other in sorted(there) if folded(other) == folded(name)), None)
 
 
+def left_out(
+    vault: Path, rules: FolderRules, ref: str, *, follow_outside: bool = False
+) -> list[str]:
+    """Paths of the notes that are named so and that the settings leave out; for their owner only.
+
+    Hidden ones are none of these.
+    """
+    wanted = posixpath.normpath(ref.strip().removeprefix("[[").removesuffix("]]").split("|")[0])
+    notes = scan(vault, FolderRules(), follow_outside=follow_outside).notes
+    return by_name(wanted, [note.path for note in notes if not rules.takes(note.path)])
+
+
 def _no_note(ref: str, near: Sequence[str]) -> UsageError:
     hint = f"; did you mean {', '.join(one_line(p) for p in near)}?" if near else f"; {SEEK}"
-    return UsageError(f"there is no note {brief(ref)!r} in the vault{hint}")
+    return NoNote(f"there is no note {brief(ref)!r} in the vault{hint}")

@@ -16,8 +16,14 @@ function choose(node, { glide = true, speak = true } = {}) {
   if (speak) $("live").textContent = `${model.nodes.label[node] || "(no title)"}, ${model.names.types[model.nodes.type[node]]}, ${manyLinks(node)}`;
 }
 
+/** The links of a node but those to its own tags, which stand by themselves. */
+function listed(node) {
+  const ofTag = model.names.kinds.indexOf("tagged_with");
+  return [...linksOf(model, node)].filter(([link, , isOut]) => !isOut || model.kind[link] !== ofTag);
+}
+
 function manyLinks(node) {
-  const many = model.lists[node + 1] - model.lists[node];
+  const many = listed(node).length;
   return many === 1 ? "1 link" : `${NUMBER.format(many)} links`;
 }
 
@@ -76,7 +82,7 @@ function showDetails() {
   const properties = nodes.properties[node] || [];
   if (properties.length) parts.push(make("h3", {}, "Properties"), make("dl", {}, ...properties.flatMap(([name, value]) => [make("dt", {}, name), make("dd", {}, value)])));
   for (const [title, isOut] of [["Links to", true], ["Linked from", false]]) {
-    const list = [...linksOf(model, node)].filter((one) => one[2] === isOut)
+    const list = listed(node).filter((one) => one[2] === isOut)
       .sort((a, b) => model.kind[a[0]] - model.kind[b[0]] || nodes.label[a[1]].localeCompare(nodes.label[b[1]]));
     if (!list.length) continue;
     parts.push(make("h3", {}, `${title} (${NUMBER.format(list.length)})`), make("ul", { class: "links" }, ...list.slice(0, 200).map(([link, other]) => {

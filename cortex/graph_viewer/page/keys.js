@@ -96,6 +96,7 @@ document.addEventListener("keydown", (event) => {
   if (event.target.closest("dialog")) return;
   const onGraph = event.target === canvas || event.target === document.body;
   const way = WAYS[event.key];
+  const key = event.key.toLowerCase(); // F with Caps Lock is F all the same
   if (way && onGraph) {
     if (event.shiftKey || selected < 0) stage.pan(-way[0] * 80, -way[1] * 80);
     else step(way);
@@ -106,12 +107,12 @@ document.addEventListener("keydown", (event) => {
   } else if (event.key === "Escape") back();
   else if (event.key === "+" || event.key === "=") stage.zoomBy(1.4);
   else if (event.key === "-") stage.zoomBy(1 / 1.4);
-  else if (event.key === "f" || event.key === "0") stage.fit(visible());
-  else if (event.key === "n" && selected >= 0) focusOn(selected);
+  else if (key === "f" || key === "0") stage.fit(visible());
+  else if (key === "n" && selected >= 0) focusOn(selected);
   else if ("123".includes(event.key) && focus) focusOn(focus.node, Number(event.key));
-  else if (event.key === "d") switchMarks();
-  else if (event.key === "t") switchTheme();
-  else if (event.key === "s") switchSide();
+  else if (key === "d") switchMarks();
+  else if (key === "t") switchTheme();
+  else if (key === "s") switchSide();
   else if (event.key === "?") $("help").showModal();
   else return;
   event.preventDefault();

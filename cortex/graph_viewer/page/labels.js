@@ -3,6 +3,8 @@
 
 const MOST_LABELS = 140;
 const LABEL_LENGTH = 42; // characters
+const LEAST_DISC = 3; // pixels of radius from which no name should lie on a node
+const BUCKET = 64; // pixels
 
 function makeLabels(model) {
   const order = Array.from({ length: model.count }, (_, node) => node).sort(
@@ -67,61 +69,112 @@ function makeLabels(model) {
     return canvas;
   }
 
+  const isNear = (view, x, y, edge) =>
+    x + view.x > -edge && y + view.y > -edge && x + view.x < view.width + edge && y + view.y < view.height + edge;
+
+  /** Where a name may begin, best first: below, above, right, left of a disc, from its middle. */
+  const placesOf = (radius, width, height) => [
+    [-width / 2, radius - 1],
+    [-width / 2, 1 - radius - height],
+    [radius + 1, -height / 2],
+    [-radius - width - 1, -height / 2],
+  ];
+
+  /** Tells whether a rectangle lies on a disc that can be seen well, other than that of `own`. */
+  function discsOf(view, shown) {
+    const buckets = new Map();
+    const keys = function* (x0, y0, x1, y1) {
+      for (let bx = Math.floor(x0 / BUCKET); bx <= x1 / BUCKET; bx++) {
+        for (let by = Math.floor(y0 / BUCKET); by <= y1 / BUCKET; by++) yield bx * 1e7 + by;
+      }
+    };
+    for (const node of order) {
+      const radius = drawnRadius(model.radius[node], view.scale);
+      if (radius < LEAST_DISC) break; // radii fall along the order
+      const x = model.x[node] * view.scale;
+      const y = model.y[node] * view.scale;
+      if (!shown[node] || !isNear(view, x, y, 250)) continue;
+      for (const key of keys(x - radius, y - radius, x + radius, y + radius)) {
+        if (!buckets.has(key)) buckets.set(key, []);
+        buckets.get(key).push([node, x, y, radius]);
+      }
+    }
+    return (own, left, top, width, height) => {
+      for (const key of keys(left, top, left + width, top + height)) {
+        for (const [node, x, y, radius] of buckets.get(key) || []) {
+          const dx = x - Math.max(left, Math.min(left + width, x));
+          const dy = y - Math.max(top, Math.min(top + height, y));
+          if (node !== own && Math.hypot(dx, dy) < radius) return true;
+        }
+      }
+      return false;
+    };
+  }
+
   return {
     forget() {
       drawn.clear();
     },
-    /** The nodes to name in this view. `first`: before all others; its first two in any case. */
+    /**
+     * The names of this view as [node, right, down]: where a name begins, in pixels from its node.
+     * first: nodes to name before all others; the very first in any case. A name stands below its
+     * node, else above or beside it where that covers no node, else below over whatever is there.
+     */
     choose(view, shown, first, look) {
-      const chosen = [];
+      const chosen = new Map();
       const cells = new Set();
       const wide = 18, high = 9; // pixels of a cell that no two names share
+      // Counted from the map's origin, so that no name changes its place while the map is dragged.
       const isFree = (x, y, width, height, take) => {
         for (let cx = Math.floor(x / wide); cx <= (x + width) / wide; cx++) {
           for (let cy = Math.floor(y / high); cy <= (y + height) / high; cy++) {
-            const key = cx * 4096 + cy;
+            const key = cx * 1e7 + cy;
             if (take) cells.add(key);
             else if (cells.has(key)) return false;
           }
         }
         return true;
       };
+      const covers = discsOf(view, shown);
       const least = view.scale > 1.1 ? 0 : 2.6; // pixels of radius under which a node has no name
       const limit = Math.min(MOST_LABELS, Math.max(24, (view.width * view.height) / 9000));
       const far = Math.min(limit, Math.max(16, (view.width * view.height) / 26000));
       let looked = 0;
       for (const list of [first, order]) {
         for (const node of list) {
-          if (chosen.length >= limit || (list === order && looked > 4000)) break;
-          if (!shown[node] && list === order) continue;
-          const x = model.x[node] * view.scale + view.x;
-          const y = model.y[node] * view.scale + view.y;
-          if (x < -20 || y < -10 || x > view.width + 20 || y > view.height + 10) continue;
+          if (chosen.size >= limit || (list === order && looked > 4000)) break;
+          if (chosen.has(node) || (!shown[node] && list === order)) continue;
+          const x = model.x[node] * view.scale;
+          const y = model.y[node] * view.scale;
+          if (!isNear(view, x, y, 20)) continue;
           const radius = drawnRadius(model.radius[node], view.scale);
           if (list === order && radius < least) {
             // Radii fall along the order; far out the first few are named all the same.
-            if (chosen.length >= far) break;
+            if (chosen.size >= far) break;
           }
           looked++;
           const size = fontSize(node);
           const width = spread(node, look);
-          const left = x - width / 2;
-          const top = y + radius + 1;
-          if ((list === order || chosen.length > 1) && !isFree(left, top, width, size + 4, false)) continue;
-          isFree(left, top, width, size + 4, true);
-          chosen.push(node);
+          const fits = ([right, down]) => isFree(x + right, y + down + 2, width, size + 4, false);
+          const places = placesOf(radius, width, size + 9);
+          const isClear = ([right, down]) => !covers(node, x + right + 3, y + down + 5, width - 6, size);
+          const place = places.find((one) => fits(one) && isClear(one)) || (fits(places[0]) || !chosen.size ? places[0] : null);
+          if (!place) continue;
+          isFree(x + place[0], y + place[1] + 2, width, size + 4, true);
+          chosen.set(node, place);
         }
       }
-      return [...new Set(chosen)];
+      return [...chosen].map(([node, place]) => [node, ...place]);
     },
-    draw(context, view, nodes, look) {
-      for (const node of nodes) {
+    draw(context, view, names, look) {
+      for (const [node, right, down] of names) {
         const image = sprite(node, look, view.ratio);
-        const [width, height] = image.spread;
-        const x = model.x[node] * view.scale + view.x - width / 2;
-        const y = model.y[node] * view.scale + view.y + drawnRadius(model.radius[node], view.scale) - 1;
-        context.drawImage(image, Math.round(x), Math.round(y), width, height);
+        const x = model.x[node] * view.scale + view.x + right;
+        const y = model.y[node] * view.scale + view.y + down;
+        context.drawImage(image, Math.round(x), Math.round(y), ...image.spread);
       }
     },
+    /** How large a name is drawn: [width, height], in pixels. */
+    sizeOf: (node, look) => [spread(node, look), fontSize(node) + 9],
   };
 }

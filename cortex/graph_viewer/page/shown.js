@@ -32,7 +32,7 @@ function coveredRoom() {
   if (tools) room.right = whole.right - tools.left;
   if (bar) room.top = bar.bottom - whole.top;
   if (details && details.width > whole.width * 0.9) room.bottom = whole.bottom - details.top;
-  else if (details) room.right = whole.right - details.left;
+  else if (details) room.right = Math.max(room.right, whole.right - details.left);
   return room;
 }
 
@@ -95,7 +95,7 @@ function apply(refit = false) {
   const isNote = model.names.types.indexOf("note");
   let notes = 0, others = 0, links = 0;
   pass.nodes.forEach((one, node) => one && (model.nodes.type[node] === isNote ? notes++ : others++));
-  pass.links.forEach((one) => (links += one));
+  pass.links.forEach((one, link) => one && isLink(link) && links++);
   shown = { ...pass, colour: model.colour, ring, many: notes + others };
   stage.show(shown);
   const parts = [`${NUMBER.format(notes)} of ${NUMBER.format(model.notes)} notes`, `${NUMBER.format(links)} links`];
@@ -103,6 +103,12 @@ function apply(refit = false) {
   $("counts").textContent = parts.join(" · ");
   drawLegend();
   if (refit) stage.fit(visible());
+}
+
+/** Whether it joins notes, or what else is no tag: what "links" counts, here and in the command. */
+function isLink(link) {
+  const kind = model.names.kinds[model.kind[link]];
+  return kind !== "tagged_with" && kind !== "contains" && !kind.startsWith("diagnostic_");
 }
 
 /** What the shown nodes are that are no notes: `tags`, or `others` where they are of several types. */

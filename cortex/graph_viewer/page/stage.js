@@ -144,9 +144,9 @@ function makeStage(canvas, model, painterSource, room) {
     if (isLit) {
       const apart = new Set(lit);
       context.globalAlpha = 0.25;
-      labels.draw(context, at, named.filter((node) => !apart.has(node)), look);
+      labels.draw(context, at, named.filter(([node]) => !apart.has(node)), look);
       context.globalAlpha = 1;
-      labels.draw(context, at, named.filter((node) => apart.has(node)), look);
+      labels.draw(context, at, named.filter(([node]) => apart.has(node)), look);
     } else {
       labels.draw(context, at, named, look);
     }
@@ -335,6 +335,13 @@ function makeStage(canvas, model, painterSource, room) {
     zoomBy(factor) {
       fitted = null;
       (calm ? area : area.transition().duration(180)).call(zoom.scaleBy, factor);
+    },
+    /** The names that are drawn: [node, left, top, width, height], in pixels of the canvas. */
+    names() {
+      return named.map(([node, right, down]) => {
+        const [x, y] = camera.apply([model.x[node], model.y[node]]);
+        return [node, x + right, y + down, ...labels.sizeOf(node, look)];
+      });
     },
     place: (node) => camera.apply([model.x[node], model.y[node]]),
     show(value) {

@@ -36,4 +36,5 @@ window.cortexGraph = {
     return { ...stage.state, selected, focus, theme, notes: [...visible()].filter((node) => model.names.types[model.nodes.type[node]] === "note").length, links: shown.links.reduce((sum, one) => sum + one, 0) };
   },
   place: (node) => stage.place(node),
+  names: () => stage.names(),
 };
