@@ -316,8 +316,12 @@ def test_a_page_takes_the_place_of_a_page_and_of_nothing_else(cortex_with, tmp_p
 
 
 def test_without_a_graph_or_without_d3_it_says_what_to_run(cortex_with, tmp_path, monkeypatch):
+    bare = cortex_with(NOTES, build=False)
+    with pytest.raises(CortexError, match="run: cortex index"):
+        Desk(bare).write_viewer(tmp_path / "p.html")
+    bare.index()
     with pytest.raises(CortexError, match="run: cortex graph build"):
-        Desk(cortex_with(NOTES, build=False)).write_viewer(tmp_path / "p.html")
+        Desk(bare).write_viewer(tmp_path / "p.html")
     desk = Desk(cortex_with(NOTES))
     monkeypatch.setattr("cortex.graph_viewer.drawing.find_spec", lambda name: None)
     with pytest.raises(CortexError, match=r"gravis.*run: cortex install"):

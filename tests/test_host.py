@@ -510,7 +510,7 @@ def test_in_a_gateway_the_paired_users_of_this_profile_and_no_others_reach_the_v
         assert answer["success"] is False and given == []
     assert "the owner has not paired this telegram user" in stranger[0]["error"]
     assert "did not say who writes" in nobody[0]["error"]
-    assert "hermes cortex init" in other_profile[0]["error"]
+    assert "hermes -p new cortex init" in other_profile[0]["error"]
 
 
 def free_port() -> int:
