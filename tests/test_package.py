@@ -150,11 +150,12 @@ def test_the_quickstart_goes_all_the_way_and_may_be_run_again(installed):
     script = str(CHECKOUT / "scripts" / "quickstart")
     first = run(["bash", script], env=world)
     steps = ["init --sample", "index", "model fetch", "embed", "graph build", "search", "context"]
-    steps.append("search-eval")
+    steps += ["search-eval", "graph viewer"]
     shown = [line for line in first.stdout.splitlines() if line.startswith("$ cortex ")]
     assert [step for step, line in zip(steps, shown, strict=True) if step in line] == steps
     assert "\n1. " in first.stdout  # the best hit of the search
     assert "### [^1]" in first.stdout  # the first citation of the context
+    assert (place / "graph.html").is_file()
 
     mine = place / "vault" / "Mine.md"
     mine.write_text("# Mine\n\nA note of my own.\n", "utf-8")
