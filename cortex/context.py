@@ -15,7 +15,7 @@ from . import generated
 from .config import Config, StaticFile
 from .errors import UsageError
 from .records.static import first_bytes, read_text
-from .redaction import redact
+from .redaction import occurrences, redact
 from .search.evidence import NOTHING_MATCHES, best_window
 from .search.explain import WEAK
 from .text import cut_to_tokens, estimate_tokens, one_line
@@ -36,7 +36,6 @@ MIN_SHARE = 0.3  # of the best hit's evidence, for the others
 _MIN_EXCERPT_TOKENS = 24  # less says nothing
 _ROOM_FOR_ANOTHER = 120  # tokens left over that are worth an excerpt of the next hit
 
-_MASK = "[redacted]"
 _STATICS_SHARE = 0.5  # of the budget that files in front may take while there are hits
 
 
@@ -182,10 +181,7 @@ class _Masked:
         self.counts: dict[str, int] = {}
 
     def text(self, hit: Hit) -> str:
-        text, count = redact(hit.chunk.text)
-        for secret in hit.chunk.secrets:  # of which this chunk holds but a part
-            count += text.count(secret)
-            text = text.replace(secret, _MASK)
+        text, count = redact(hit.chunk.text, occurrences(hit.chunk.text, hit.chunk.secrets))
         self.counts[hit.chunk.id] = count
         return sealed(escape(text))
 
@@ -275,6 +271,7 @@ def _header(number: int, block: _Block, cite: bool) -> str:
     if not cite:
         return f"### {escape(place)}"
     label = re.sub(r"([\[\]\\])", r"\\\1", generated.escape(place))
+    label = re.sub(r"\\\[(REDACTED:[a-z_]+)\\\]", r"[\1]", label)  # its brackets are a pair
     target = _target(chunk.note)
     first, last = chunk.start_line, block.hits[-1].chunk.end_line
     lines = f"lines {first}-{last}" if last > first else f"line {first}"
@@ -295,7 +292,8 @@ def _holds(hit: Hit) -> str:
 
 def _target(path: str) -> str:
     """A path as the destination of a Markdown link in angle brackets, on one line."""
-    return re.sub(r"[<>#%\\]|\[(?=\^)", lambda match: f"%{ord(match[0]):02X}", one_line(path))
+    shown = redact(one_line(path))[0]
+    return re.sub(r"[<>#%\\]|\[(?=\^)", lambda match: f"%{ord(match[0]):02X}", shown)
 
 
 def _citation(number: int, block: _Block) -> Citation:

@@ -389,7 +389,7 @@ def test_secrets_are_masked_and_a_draft_that_is_mostly_secret_is_dropped(desk):
     report = desk.candidates(write=True)
     assert report.skipped["mostly_secret"] == 2
     (one,) = report.candidates
-    assert one.redactions == 1 and "[redacted: api key]" in one.quote
+    assert one.redactions == 1 and "[REDACTED:api_key]" in one.quote
     everything = json.dumps(report.as_json()) + "".join(f"{k}{v}" for k, v in written(desk).items())
     everything += (desk.config.state / "lifecycle" / "candidates.jsonl").read_text("utf-8")
     assert password not in everything and key not in everything

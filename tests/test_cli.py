@@ -238,6 +238,10 @@ def test_what_init_writes_is_every_default_and_can_be_uncommented(run: Run, home
     )
     file.write_text(uncommented, "utf-8")
     assert count > 30
+    assert untouched.inject.enabled
+    assert {path for path in untouched.given if path.startswith("inject.")} == {
+        *("inject.enabled", "inject.vault", "inject.fabric", "inject.sessions", "inject.facts")
+    }
     every = load(file, {"HOME": str(home)})
     assert every.given > untouched.given
     assert replace(every, given=untouched.given) == untouched

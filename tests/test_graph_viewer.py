@@ -213,7 +213,7 @@ def test_secrets_are_masked_wherever_they_stand(cortex_with, tmp_path):
         }
     )
     text = page_of(cortex, tmp_path).read_text("utf-8")
-    assert "redacted" in text
+    assert "[REDACTED:" in text
     assert KEY[8:20] not in text
     assert "correcthorse7" not in text
     assert "Tr0ub4dor" not in text

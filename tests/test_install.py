@@ -219,13 +219,13 @@ def test_uninstall_leaves_the_python_and_the_settings_as_they_were(world: World)
     assert world.install("--home", str(work)).returncode == 0
 
     ran = world.install("--uninstall", "--home", str(work))
-    assert f"kept: 14 packages, as the profile default ({world.home}) uses Cortex\n" in ran.stdout
+    assert f"kept: 15 packages, as the profile default ({world.home}) uses Cortex\n" in ran.stdout
     assert world.installed() == after
     assert not os.path.lexists(work / "plugins" / "cortex")
 
     ran = world.install("--uninstall")
     assert (ran.returncode, ran.stderr) == (0, "")
-    assert "removed: 14 packages\n" in ran.stdout  # the 13 that were missing, and settings
+    assert "removed: 15 packages\n" in ran.stdout  # the 14 that were missing, and settings
     assert world.installed() == before
     assert not os.path.lexists(world.home / "plugins" / "cortex")
     assert (world.home / "config.yaml").read_text() == ""
@@ -250,17 +250,17 @@ def test_uninstall_keeps_the_packages_while_any_home_that_installed_them_uses_co
     assert json.loads(listed.read_text("utf-8"))["homes"] == recorded
 
     ran = world.install("--uninstall", "--dry-run")
-    assert "would keep: 14 packages, as the profile default" in ran.stdout
+    assert "would keep: 15 packages, as the profile default" in ran.stdout
     assert json.loads(listed.read_text("utf-8"))["homes"] == recorded
     ran = world.install("--uninstall")
-    assert f"kept: 14 packages, as the profile default ({service}) uses Cortex\n" in ran.stdout
+    assert f"kept: 15 packages, as the profile default ({service}) uses Cortex\n" in ran.stdout
     assert json.loads(listed.read_text("utf-8"))["homes"] == recorded[1:]
     (service / "plugins" / "cortex").unlink()  # by hand
     ran = world.install("--uninstall", "--home", str(private))
-    assert "kept: 14 packages, as this home never used them\n" in ran.stdout
+    assert "kept: 15 packages, as this home never used them\n" in ran.stdout
     assert "chromadb" in world.installed()
     ran = world.install("--uninstall", "--home", str(service))
-    assert "removed: 14 packages\n" in ran.stdout
+    assert "removed: 15 packages\n" in ran.stdout
     assert world.installed() == before and not listed.exists()
 
 
@@ -270,7 +270,7 @@ def test_a_list_of_an_older_version_names_no_home_and_is_taken_out_by_any(world:
     (listed,) = (world.root / "venv" / "lib").glob("python*/site-packages/cortex-packages.json")
     packages = json.loads(listed.read_text("utf-8"))["packages"]
     listed.write_text(json.dumps({"packages": packages}), "utf-8")
-    assert "removed: 14 packages\n" in world.install("--uninstall").stdout
+    assert "removed: 15 packages\n" in world.install("--uninstall").stdout
     assert not listed.exists()
 
 
@@ -415,7 +415,7 @@ def test_a_dry_run_lists_the_packages_and_writes_nothing(world: World) -> None:
     elsewhere = {"PIP_TARGET": str(world.root / "elsewhere"), "PIP_PREFIX": str(world.root / "x")}
     ran = world.install("--python", str(world.python), "--enable", "--dry-run", env=elsewhere)
     assert ran.returncode == 0, ran.stderr
-    assert f"would install 14 packages into {world.python}: chromadb 9.0, " in ran.stdout
+    assert f"would install 15 packages into {world.python}: bc-detect-secrets 9.0, " in ran.stdout
     assert f"would link the plugin: {world.home}/plugins/cortex\n" in ran.stdout
     assert "\n+plugins: {disabled: [], " in ran.stdout
     assert "\n+    - plugins/cortex/skills\n" in ran.stdout

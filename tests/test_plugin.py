@@ -365,7 +365,7 @@ def test_secrets_are_masked_in_snippet_text_and_properties(
             assert "9A8b7C6d" not in part and "Xk9#" not in part
         assert answer["results"][0]["note"] == "Keys.md"
     assert (
-        "[redacted: api key]"
+        "[REDACTED:api_key]"
         in ask("vault_search", {"query": "wants for"})["results"][0]["snippet"]
     )
     for tool, args in (
@@ -395,11 +395,11 @@ def test_a_property_is_masked_for_its_name_in_full_hits_and_in_the_note_itself(
     ask = asked(cortex_with({"n.md": SECRETS_BY_NAME}), tmp_path)
     hit = ask("vault_search", {"query": "pier", "detail": "full"})["results"][0]
     assert hit["frontmatter"] == {
-        "password": "[redacted: password]",
-        "login": {"user": "bob", "password": "[redacted: password]"},
-        "token": "[redacted: api key]",
-        "passwords": ["[redacted: password]"],
-        "api_keys": ["[redacted: api key]"],
+        "password": "[REDACTED:password]",
+        "login": {"user": "bob", "password": "[REDACTED:password]"},
+        "token": "[REDACTED:api_key]",
+        "passwords": ["[REDACTED:password]"],
+        "api_keys": ["[REDACTED:api_key]"],
         "tokens": 4000,
     }
     read = ask("vault_read_note", {"note": "n"})
@@ -425,7 +425,7 @@ def test_a_private_key_in_a_list_is_masked_in_body_and_properties(
     ask = asked(cortex_with({"n.md": text}), tmp_path)
     for tool, args in HANDING_OUT:
         raw = ask.raw(tool, args)
-        assert "pier" in raw and "Ab1Ab1" not in raw and "[redacted: private key]" in raw
+        assert "pier" in raw and "Ab1Ab1" not in raw and "[REDACTED:private_key]" in raw
 
 
 def test_note_text_cannot_pose_as_a_mark_of_ours_or_hide_what_it_says(

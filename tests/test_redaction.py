@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import string
+import sys
 import time
 from collections.abc import Callable
 from itertools import pairwise
@@ -13,10 +14,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cortex.redaction import find, redact, redact_part, secret_lines
+from cortex.redaction import KINDS, find, mask, redact, redact_part, secret_lines
 from cortex.vault.frontmatter import secret_spans
+from shared import CHECKOUT
+
+sys.path.append(str(CHECKOUT))  # for benchmarks
 
 # No whole key stands in this file: each is joined from pieces.
+CAPITALS = string.ascii_uppercase + string.digits
 ALNUM = string.ascii_letters + string.digits
 
 
@@ -69,53 +74,53 @@ def test_a_key_of_a_known_shape_is_masked_wherever_it_stands(key: str) -> None:
 
 
 def test_the_mask_says_what_it_hides() -> None:
-    assert redact("key " + KEYS[0] + " end") == ("key [redacted: api key] end", 1)
+    assert redact("key " + KEYS[0] + " end") == ("key [REDACTED:api_key] end", 1)
     finding = find("key " + KEYS[0])[0]
-    assert (finding.start, finding.end, finding.kind) == (4, 4 + len(KEYS[0]), "api key")
+    assert (finding.start, finding.end, finding.kind) == (4, 4 + len(KEYS[0]), "api_key")
 
 
 def test_a_key_is_masked_to_its_end_over_dots_and_dashes() -> None:
     key = made("sk" + "-sp-", 20) + "." + "wxyzabcd11223344_KLM-5544332211"
-    assert redact(f"api_key: {key}\n\nand on") == ("api_key: [redacted: api key]\n\nand on", 1)
-    assert redact(f"It is {key}. Then") == ("It is [redacted: api key]. Then", 1)
+    assert redact(f"api_key: {key}\n\nand on") == ("api_key: [REDACTED:api_key]\n\nand on", 1)
+    assert redact(f"It is {key}. Then") == ("It is [REDACTED:api_key]. Then", 1)
 
 
 @pytest.mark.parametrize(
     ("text", "masked"),
     [
-        ("password: hunter2x", "password: [redacted: password]"),
-        ("**Password:** `Summer2024!`", "**Password:** `[redacted: password]`"),
-        ("| password | Tr0ub4dor&3 |", "| password | [redacted: password] |"),
-        ("DB_PASSWORD=s3cr3t,pw.x", "DB_PASSWORD=[redacted: password]"),
-        ("password: password: s3cretpw", "password: password: [redacted: password]"),
-        ("Passwort: Hallo123", "Passwort: [redacted: password]"),
-        ("密码：abc12345", "密码：[redacted: password]"),
-        ('{"client_secret": "aB3dE5gH7jK9mN1p"}', '{"client_secret": "[redacted: api key]"}'),
+        ("password: hunter2x", "password: [REDACTED:password]"),
+        ("**Password:** `Summer2024!`", "**Password:** `[REDACTED:password]`"),
+        ("| password | Tr0ub4dor&3 |", "| password | [REDACTED:password] |"),
+        ("DB_PASSWORD=s3cr3t,pw.x", "DB_PASSWORD=[REDACTED:password]"),
+        ("password: password: s3cretpw", "password: password: [REDACTED:password]"),
+        ("Passwort: Hallo123", "Passwort: [REDACTED:password]"),
+        ("密码：abc12345", "密码：[REDACTED:password]"),
+        ('{"client_secret": "aB3dE5gH7jK9mN1p"}', '{"client_secret": "[REDACTED:api_key]"}'),
         (
             "aws_secret_access_key = wJalr/XUtnF9+K7MD",
-            "aws_secret_access_key = [redacted: api key]",
+            "aws_secret_access_key = [REDACTED:api_key]",
         ),
-        ("X-Api-Key: 0a1b2c3d4e5f6a7b", "X-Api-Key: [redacted: api key]"),
+        ("X-Api-Key: 0a1b2c3d4e5f6a7b", "X-Api-Key: [REDACTED:api_key]"),
         (
             "AccountKey=Zm9vYmFyYmF6cXV4MTIz==;Endpoint=x",
-            "AccountKey=[redacted: api key];Endpoint=x",
+            "AccountKey=[REDACTED:api_key];Endpoint=x",
         ),
-        ("Server=db;Password=p4ssw0rd;Port=1", "Server=db;Password=[redacted: password];Port=1"),
-        ("x?lang=en&token=9f8e7d6c5b4a3210&z=1", "x?lang=en&token=[redacted: api key]&z=1"),
+        ("Server=db;Password=p4ssw0rd;Port=1", "Server=db;Password=[REDACTED:password];Port=1"),
+        ("x?lang=en&token=9f8e7d6c5b4a3210&z=1", "x?lang=en&token=[REDACTED:api_key]&z=1"),
         (
             "postgres://anna:p4ssw0@db.example.org/x",
-            "postgres://anna:[redacted: password]@db.example.org/x",
+            "postgres://anna:[REDACTED:password]@db.example.org/x",
         ),
         (
             "https://0a1b2c3d4e5f6a7b8c9d0a1b@git.example.org",
-            "https://[redacted: token]@git.example.org",
+            "https://[REDACTED:token]@git.example.org",
         ),
-        ("Authorization: Bearer abcDEF1234567890", "Authorization: Bearer [redacted: token]"),
-        ("Authorization: Basic YW5uYTpnZWhlaW0x", "Authorization: Basic [redacted: token]"),
-        ("curl -u anna:geheim99 x", "curl -u anna:[redacted: password] x"),
+        ("Authorization: Bearer abcDEF1234567890", "Authorization: Bearer [REDACTED:token]"),
+        ("Authorization: Basic YW5uYTpnZWhlaW0x", "Authorization: Basic [REDACTED:token]"),
+        ("curl -u anna:geheim99 x", "curl -u anna:[REDACTED:password] x"),
         (
             "https://hooks.slack.com/services/" + "T0AB12CD3/B0AB12CD3/abcDEF123456",
-            "https://hooks.slack.com/services/[redacted: webhook]",
+            "https://hooks.slack.com/services/[REDACTED:webhook]",
         ),
     ],
 )
@@ -156,19 +161,112 @@ def test_a_value_with_a_telling_name_is_masked(text: str, masked: str) -> None:
 def test_a_password_is_masked_however_people_note_it(frame: str) -> None:
     before, after = frame.split("{}")
     for password in ("hunter2X99", "Tr0ub4dor&3"):
-        assert redact(before + password + after) == (f"{before}[redacted: password]{after}", 1)
+        assert redact(before + password + after) == (f"{before}[REDACTED:password]{after}", 1)
 
 
 def test_a_code_of_digits_is_a_password() -> None:
     assert redact("password: 482913, pw: 48291377, my pwd is 482913") == (
-        "password: [redacted: password], pw: [redacted: password], my pwd is [redacted: password]",
+        "password: [REDACTED:password], pw: [REDACTED:password], my pwd is [REDACTED:password]",
         3,
     )
 
 
+@pytest.mark.parametrize(
+    "frame",
+    [
+        "La contraseña del wifi es {}",
+        "Le mot de passe est {}",
+        "A senha do servidor é {}",
+        "Das Passwort für den Router im Keller ist {}",
+        "密码是{}。",
+        "WiFi密码为{}，请勿外传",
+        "パスワードは{}です。",
+        "비밀번호는 {}",
+        "Пароль: {}",
+        "hasło: {}",
+        "Password → {}",
+        "password – {}",
+        "Passwort（Gäste）：{}",
+        "“password”: “{}”",
+        '\\"password\\": \\"{}\\"',
+        "<password>{}</password>",
+        "machine x login anna password {} port 1",
+        "mysql --password={} shop",
+    ],
+)
+def test_a_password_is_masked_in_other_languages_and_notations(frame: str) -> None:
+    before, after = frame.split("{}")
+    for password in ("hunter2X99", "Tr0ub4dorX3"):
+        assert redact(before + password + after) == (f"{before}[REDACTED:password]{after}", 1)
+
+
+@pytest.mark.parametrize(
+    "sign", ["\u200b", "\u200d", "\u2060", "\u00ad", "\ufeff", "\U000e0041", "\x07"]
+)
+@pytest.mark.parametrize("key", KEYS[:12], ids=[key[:8] for key in KEYS[:12]])
+def test_a_key_is_masked_though_invisible_characters_split_it(key: str, sign: str) -> None:
+    split = sign.join((key[:5], key[5:11], key[11:]))
+    assert redact(f"it is {split} now") == (f"it is {mask(find(key)[0].kind)} now", 1)
+
+
+def test_a_key_is_masked_where_an_editor_escaped_its_signs() -> None:
+    key = made("github" + "_pat_", 60, ALNUM + "_")
+    assert redact(f"it is {key.replace('_', chr(92) + '_')}.") == ("it is [REDACTED:api_key].", 1)
+
+
+def test_a_key_right_behind_letters_is_masked() -> None:
+    for key in (made("ghp" + "_", 36), made("sk" + "-ant-api03-", 64), made("AKIA", 16, CAPITALS)):
+        assert redact(f"Schluessel{key} und") == ("Schluessel[REDACTED:api_key] und", 1)
+        assert redact(f"prod_{key} und")[0].removeprefix("prod_") == "[REDACTED:api_key] und"
+
+
+def test_both_halves_of_a_pair_are_masked() -> None:
+    key_id, secret = made("AKIA", 16, CAPITALS), made("", 40, ALNUM + "+/")
+    assert redact(f"| {key_id} | {secret} |") == ("| [REDACTED:api_key] | [REDACTED:api_key] |", 2)
+    assert redact(f"| {secret} |") == (f"| {secret} |", 0)
+
+
+def test_the_words_of_a_wallet_and_codes_to_get_back_in_are_masked() -> None:
+    words = " ".join(["abandon", "ability", "able", "about", "above", "absent"] * 2)
+    assert redact(f"Seed phrase: {words}.") == ("Seed phrase: [REDACTED:password].", 1)
+    assert (
+        redact("The recovery: " + "we went home and the dog was glad to see us all there ")[1] == 0
+    )
+    codes = "Recovery codes:\n- a1b2c-d3e4f\n- 9x8y7-z6w5v\n- k2l3m-n4o5p\n"
+    assert redact(codes)[1] == 3
+
+
+def test_the_beginning_of_a_file_name_is_masked_and_its_ending_stays() -> None:
+    assert redact(f"Keys/{KEYS[4]}.md") == ("Keys/[REDACTED:api_key].md", 1)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_mask_that_stands_in_a_text_is_never_found_again(kind: str) -> None:
+    for frame in ("{}", "password: {}", "token={}x1", "://a:{}@b", "{}{}", "Bearer {}", "密码是{}"):
+        text = frame.replace("{}", mask(kind))
+        assert redact(redact(text)[0]) == (redact(text)[0], 0)
+    key = KEYS[4]
+    assert (
+        redact(f"password: {mask(kind)} {key}")[0] == f"password: {mask(kind)} [REDACTED:api_key]"
+    )
+    # ... but only what reads exactly so is a mask.
+    assert redact(f"password: [REDACTED:{key}]")[1] == 1
+
+
+@pytest.mark.parametrize("seed", [11, 12])
+def test_shapes_that_nobody_wrote_down_are_found_and_their_look_alikes_stay(seed: int) -> None:
+    from benchmarks.secret_guard.command import judge
+    from benchmarks.secret_guard.shapes import look_alikes, samples
+
+    told = [judge(find, sample) for sample in samples(seed, 4)]
+    found, missed, alarms = (sum(column) for column in zip(*told, strict=True))
+    assert found > 1000 and missed <= found / 100 and alarms == 0
+    assert [sample.text for sample in look_alikes(seed, 8) if judge(find, sample)[2]] == []
+
+
 def test_a_long_value_is_masked_to_its_end() -> None:
     value = "aB3-" * 300
-    assert redact(f"token: {value}end here") == ("token: [redacted: api key] here", 1)
+    assert redact(f"token: {value}end here") == ("token: [REDACTED:api_key] here", 1)
 
 
 @pytest.mark.parametrize(
@@ -205,6 +303,14 @@ def test_a_long_value_is_masked_to_its_end() -> None:
         "Password:\nSection2 begins here",
         "password:\n  user1:\n  - [ ] change in 2024",
         "Password:\n\n## Section2\n\nPassword:\n[[Logins2024]]",
+        'integrity="sha512-' + "aB3/" * 21 + 'aB==", sha256-' + "Zk9+" * 10 + "aBc=",
+        "revisionId: ALm37BV3G90dCjq-4xSDe4eewOgNPntU9JdB3VZsCCSJQLpEoeQUzygshLwDxSNwZ1HeI7CkfJw",
+        "airtableId: reciz0oHN7PxEAbE0, id: iq3xlpxmmp1ph9mrpxr6y1l",
+        "fly-fishing-for-beginners-in-2024-part-2, ops_team_weekly_meeting_notes_2024_final_v2",
+        "ghp" + "_" + "x" * 36 + ", key_of_the_house_in_the_mountains_2024",
+        "github: 3f786850e387550fdab836ed7e6dc881de23001b, sentry: see the page",
+        "Password: required, password: swordfish is a film, PIN 4821 letters, pin: 12 mm",
+        "The clave is 3/2 in Cuban music: 16 beats. Clave: Son2",
     ],
 )
 def test_what_only_looks_like_a_secret_stays(text: str) -> None:
@@ -231,7 +337,7 @@ BLOCK = "\n".join((armor("BEGIN"), *LINES, "AbC1x+Q=", armor("END")))
 def test_a_private_key_is_one_mask(label: str) -> None:
     block = BLOCK.replace("RSA PRIV" + "ATE KEY", label)
     assert redact(f"before\n\n{block}\n\nafter") == (
-        "before\n\n[redacted: private key]\n\nafter",
+        "before\n\n[REDACTED:private_key]\n\nafter",
         1,
     )
 
@@ -252,7 +358,7 @@ def test_a_private_key_that_a_border_cuts_is_masked_on_both_sides(
 
 def test_lines_out_of_the_middle_of_a_private_key_are_masked() -> None:
     piece = "x\n" + "\n".join(LINES[5:10]) + "\nafter that"
-    assert redact(piece) == ("x\n[redacted: private key]\nafter that", 1)
+    assert redact(piece) == ("x\n[REDACTED:private_key]\nafter that", 1)
 
 
 @pytest.mark.parametrize(
@@ -270,18 +376,18 @@ def test_lines_out_of_the_middle_of_a_private_key_are_masked() -> None:
 def test_a_private_key_without_its_end_is_masked_and_the_prose_after_it_stays(block: str) -> None:
     for prose in ("Prose after the key.\n\nMore: of it.\n", "Notes\n", "## Next\n", "- [ ] do\n"):
         text = f"before\n{armor('BEGIN')}\n{block}\n\n{prose}"
-        assert redact(text) == (f"before\n[redacted: private key]\n\n{prose}", 1)
+        assert redact(text) == (f"before\n[REDACTED:private_key]\n\n{prose}", 1)
 
 
 def test_a_private_key_without_its_end_is_masked_inside_a_string() -> None:
     begin = armor("BEGIN")
     assert redact('k: "' + "\\n".join((begin, *LINES)) + '", "x": 1') == (
-        'k: "[redacted: private key]", "x": 1',
+        'k: "[REDACTED:private_key]", "x": 1',
         1,
     )
     lines = "".join(f'  "{line}\\n" +\n' for line in LINES)
     assert redact(f'k = "{begin}\\n" +\n{lines}\nand on') == (
-        'k = "[redacted: private key]\\n" +\n\nand on',
+        'k = "[REDACTED:private_key]\\n" +\n\nand on',
         1,
     )
 
@@ -289,7 +395,7 @@ def test_a_private_key_without_its_end_is_masked_inside_a_string() -> None:
 def test_two_private_keys_are_two_masks_when_the_first_has_no_end() -> None:
     text = "\n".join((armor("BEGIN"), *LINES, "", "Some prose.", "", BLOCK, "after"))
     assert redact(text) == (
-        "[redacted: private key]\n\nSome prose.\n\n[redacted: private key]\nafter",
+        "[REDACTED:private_key]\n\nSome prose.\n\n[REDACTED:private_key]\nafter",
         2,
     )
 
@@ -302,6 +408,51 @@ def test_a_certificate_is_public() -> None:
     assert not [line for line in LINES[2:] if line in redact(both)[0]]
 
 
+# Each makes one of the searches begin again as often as can be. Going back over all that was read,
+# even one of them would take hours for so much text.
+LONG, MOST_S = 200_000, 4.0
+HOSTILE = (
+    *(
+        "密码是",
+        "密码：",
+        "secret ",
+        "secret（",
+        "ghp" + "_",
+        "x_",
+        "x_" * 5 + "A1b2" * 8,
+        "hv.",
+        "s.a",
+    ),
+    *(
+        "AKIA" + "ABCDEFGHIJKLMNOP ",
+        "openai ",
+        "openai: " + "A1b2c3D4" * 3 + " ",
+        "A1b2" * 100 + " ",
+    ),
+    *("seed phrase: ", "seed: " + "able " * 12, "abandon ", "$2b$10$", "cookie: a=", "--token "),
+    *(
+        "login a password ",
+        "A_KEY=",
+        "user: a\npassword: ",
+        '"password": "abcd" ',
+        "PIN: ",
+        "?key=",
+    ),
+    *("recovery codes ", "a1b2-c3d4 ", "recovery codes a1b2-c3d4 ", "A\u200b", "\\_", "pass（"),
+    *("[REDACTED:token]", "token: [REDACTED:token]", "<password>", "— ", "password - ", "aws key "),
+    *(
+        "sk" + "-T3BlbkFJ",
+        "//a/:_authToken=",
+        "xoxb" + "-1-",
+        "artifAP1",
+        "0" * 32 + ".",
+        "[",
+        "SK",
+    ),
+    *('{"auth":"', "cloudant_key: ", "ibm_cloud_iam_key=", "M.", "password é ", "eyJ.", "AAAA"),
+)
+
+
 @settings(max_examples=200, derandomize=True)
 @given(
     st.lists(
@@ -310,6 +461,16 @@ def test_a_certificate_is_public() -> None:
                 [
                     *(*KEYS, "password: ", "token=", "://a:b@c", " ", "\n", '"', BLOCK),
                     *("pw", "pass", "password", " is ", " for x", ":\n- ", "Ab1x29z"),
+                    *(
+                        "密码",
+                        "是",
+                        "は",
+                        "\u200b",
+                        "\\_",
+                        "[REDACTED:token]",
+                        "[REDACTED:password]",
+                    ),
+                    *("openai: ", "AWS_KEY=", "--token ", "{", "<", ">", "recovery codes "),
                     armor("BEGIN"),
                 ]
             ),
@@ -334,30 +495,39 @@ def test_masking_twice_changes_nothing_more_and_spans_are_in_order(pieces: list[
         "-----END PRIV" + "ATE KEY-----", "A" * 64 + "\n", ("Ab1" * 21 + "\n"), "1", "a.", " -u a:",
         "sk-Ab1.", "api_key_", "bearer ", "token='", "0123456789:", " \t", "> ", "secret: a-a-a-",
         "pw: a1", "password is ", "password\n\n- ", "password " + ("a" * 24 + " ") * 3,
-        armor("BEGIN") + "\n",
+        armor("BEGIN") + "\n", *HOSTILE,
     ],
 )  # fmt: skip
-def test_a_megabyte_of_hostile_text_takes_about_a_second(piece: str) -> None:
-    text = piece * (10**6 // len(piece))
+def test_hostile_text_takes_time_in_proportion_to_its_length(piece: str) -> None:
+    text = piece * (LONG // len(piece))
     started = time.process_time()
     find(text + "!")
-    assert time.process_time() - started < 4
+    assert time.process_time() - started < MOST_S
+
+
+def test_a_megabyte_of_all_that_is_hostile_is_gone_through() -> None:
+    share = 10**6 // len(HOSTILE)
+    text = "".join(piece * (share // len(piece)) for piece in HOSTILE)
+    assert len(text) > 900_000
+    started = time.process_time()
+    find(text)
+    assert time.process_time() - started < 5 * MOST_S
 
 
 @pytest.mark.parametrize("piece", ["+\n", "A\n", "\n", "\\n", "A ", "A"])
-def test_a_megabyte_after_the_begin_of_a_key_takes_about_a_second(piece: str) -> None:
-    text = armor("BEGIN") + "\n" + piece * (10**6 // len(piece))
+def test_what_follows_the_begin_of_a_key_takes_time_in_proportion(piece: str) -> None:
+    text = armor("BEGIN") + "\n" + piece * (LONG // len(piece))
     started = time.process_time()
     find(text + "!")
-    assert time.process_time() - started < 4
+    assert time.process_time() - started < MOST_S
 
 
 def test_a_part_is_masked_by_what_the_whole_shows() -> None:
     key = made("ghp" + "_", 36)
     text = f"before {key} after"
-    assert redact_part(text, 0, len(text)) == ("before [redacted: api key] after", 1)
-    assert redact_part(text, 20, len(text)) == ("[redacted: api key] after", 1)
-    assert redact_part(text, 0, 20) == ("before [redacted: api key]", 1)
+    assert redact_part(text, 0, len(text)) == ("before [REDACTED:api_key] after", 1)
+    assert redact_part(text, 20, len(text)) == ("[REDACTED:api_key] after", 1)
+    assert redact_part(text, 0, 20) == ("before [REDACTED:api_key]", 1)
     assert redact_part(text, 0, 7) == ("before ", 0)
     assert redact_part(text, len(text) - 6, len(text)) == (" after", 0)
     assert redact_part(text, 20, 20) == ("", 0)
@@ -367,7 +537,7 @@ def test_line_ends_inside_a_masked_key_stay() -> None:
     body = "\r\n".join("Ab1" * 21 + "c" for _ in range(3))
     text = f"one\r\n{armor('BEGIN')}\r\n{body}\r\n{armor('END')}\r\nlast"
     masked, count = redact_part(text, 0, len(text))
-    assert (masked, count) == ("one\r\n[redacted: private key]\r\n\r\n\r\n\r\n\r\nlast", 1)
+    assert (masked, count) == ("one\r\n[REDACTED:private_key]\r\n\r\n\r\n\r\n\r\nlast", 1)
 
 
 def test_a_part_of_a_huge_note_is_masked_by_what_stands_near() -> None:
@@ -377,7 +547,7 @@ def test_a_part_of_a_huge_note_is_masked_by_what_stands_near() -> None:
     started = time.process_time()
     masked, count = redact_part(text, at + 10, at + 100)
     assert time.process_time() - started < 1
-    assert count == 1 and masked.startswith("[redacted: api key] word")
+    assert count == 1 and masked.startswith("[REDACTED:api_key] word")
 
 
 # Properties
@@ -415,13 +585,13 @@ def test_a_value_under_a_name_of_a_secret_is_masked_at_any_depth_and_lines_stay(
     assert not [secret for secret in HIDDEN if secret in masked]
     assert count == len(HIDDEN)
     assert masked.count("\n") == HEADER.count("\n")
-    assert "login: {user: bob, password: [redacted: password]}\n" in masked
+    assert "login: {user: bob, password: [REDACTED:password]}\n" in masked
     assert "user: bob12345678, where: KeePass2023" in masked
     assert redact_part(masked, 0, len(masked), secret_spans(masked))[0] == masked
     from_inside = redact_part(
         HEADER, HEADER.index("blockpass") + 3, len(HEADER), secret_spans(HEADER)
     )
-    assert from_inside[0].startswith("[redacted: password]\n")
+    assert from_inside[0].startswith("[REDACTED:password]\n")
 
 
 def test_a_header_that_is_no_yaml_is_masked_line_by_line() -> None:
@@ -518,9 +688,9 @@ def test_the_items_of_a_list_that_are_lines_of_a_key_are_known() -> None:
 
 
 @pytest.mark.parametrize("piece", ['"' + "Ab1" * 21 + '", ', '"', '", "', "- ", '"\n- "', " ,\n"])
-def test_a_megabyte_of_list_takes_about_a_second(piece: str) -> None:
+def test_a_hostile_list_takes_time_in_proportion_to_its_length(piece: str) -> None:
     for front in ("", f'["{armor("BEGIN")}'):
-        text = front + piece * (10**6 // len(piece))
+        text = front + piece * (LONG // len(piece))
         started = time.process_time()
         find(text + "!")
-        assert time.process_time() - started < 4
+        assert time.process_time() - started < MOST_S

@@ -342,7 +342,7 @@ def test_messages_come_only_on_request_and_redacted(tmp_path: Path):
     (row,) = session_rows(found, with_messages=True)
     assert row["messages"][0] == {
         "role": "user",
-        "content": "it is [redacted: api key]",
+        "content": "it is [REDACTED:api_key]",
         "timestamp": "2026-03-10T11:00:00+00:00",
         "source": "state_db",
         "metadata": {"id": "1"},

@@ -18,6 +18,7 @@ from .options import (
 )
 from .output import (
     counted,
+    masked,
     print_json,
     say,
     tell_what_lacks,
@@ -68,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
         plain=args.plain,
     )
     if args.json:
-        print_json(asdict(context))
+        print_json(masked(asdict(context)))
     elif context.text:
         print(visible(context.text, keep="\n\t").rstrip("\n"))
     tell_what_was_understood(context.understood)

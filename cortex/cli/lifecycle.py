@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..types import Json
 from . import lifecycle_candidates, lifecycle_upkeep
 from .options import add_json, at_least
-from .output import counted, hint, print_json, say, table, visible
+from .output import counted, hint, masked, print_json, say, table, visible
 from .session_sources import add_session_options, asked_sessions, told
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def _nightly(args: argparse.Namespace) -> int:
     desk = Desk.open(args.config)
     report = desk.nightly(write=args.write, again=args.again, **asked_sessions(args))
     if args.json:
-        print_json(asdict(report))
+        print_json(masked(asdict(report)))
     else:
         _print_nightly(report)
     return 1 if report.error else 0
@@ -140,7 +140,7 @@ def _print_nightly(report: NightlyReport) -> None:
     if report.session_sources is not None:
         print("sessions")
         for line in told(report.session_sources):
-            print(visible(f"  {line}"))
+            print(visible(masked(f"  {line}")))
         print()
     _print_finished(report.finished)
     rows = report.planned if report.dry_run else report.promoted
@@ -155,15 +155,17 @@ def _print_nightly(report: NightlyReport) -> None:
     for row in rows if report.dry_run else ():
         older[row["file"]] = row["supersedes"]
     for row in rows:
-        print(visible(f"  {row['source']} -> {row['file']}  ({row['type']})"))
+        print(visible(masked(f"  {row['source']} -> {row['file']}  ({row['type']})")))
         for path in older.get(row["file"], ()):
-            print(visible(f"    supersedes {path}"))
+            print(visible(masked(f"    supersedes {path}")))
     for one in left:
-        print(visible(f"  left {one.file}: {one.why}"))
+        print(visible(masked(f"  left {one.file}: {one.why}")))
     for row in report.not_superseded:
-        print(visible(f"  {row['by']} supersedes {row['file']}, not marked: {row['message']}"))
+        print(
+            visible(masked(f"  {row['by']} supersedes {row['file']}, not marked: {row['message']}"))
+        )
     for row in report.unreadable:
-        print(visible(f"  could not be read: {row['file']}: {row['message']}"))
+        print(visible(masked(f"  could not be read: {row['file']}: {row['message']}")))
     for warning in report.warnings:
         say(warning)
     if report.error:

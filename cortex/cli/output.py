@@ -137,6 +137,17 @@ def print_json(document: dict[str, Json]) -> None:
     print(_UNPRINTED.sub(lambda match: f"\\u{ord(match[0]):04x}", text))
 
 
+def masked(value: Json) -> Json:
+    """A value, or a document to its depth, in which secrets are masked: a path may hold one too."""
+    from ..redaction import redact
+
+    if isinstance(value, dict):
+        return {name: masked(inner) for name, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [masked(inner) for inner in value]
+    return redact(value)[0] if isinstance(value, str) else value
+
+
 # Half characters, and what a terminal would obey: C1 controls and direction marks.
 _UNPRINTED = re.compile("[\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..graph_layout import place
-from ..redaction import governing, redact, secret_kind
+from ..redaction import governing, mask, occurrences, redact, secret_kind
 from ..types import Json
 
 if TYPE_CHECKING:
@@ -214,10 +214,8 @@ def _excerpts(chunks: Iterable[_Record], limit: int) -> dict[str, str]:
         before = found.get(name, "")
         if len(before) >= limit:
             continue
-        text = redact(_head(str(chunk["text"]), limit + _BEYOND))[0]
-        for secret in chunk.get("secrets") or ():
-            text = text.replace(secret, "[redacted]")
-        text = text.strip()
+        text = _head(str(chunk["text"]), limit + _BEYOND)
+        text = redact(text, occurrences(text, chunk.get("secrets") or ()))[0].strip()
         if text:
             found[name] = f"{before}\n\n{text}" if before else text
     return {name: _cut(text, limit) for name, text in found.items()}
@@ -256,7 +254,7 @@ def _texts(name: str, value: Json, depth: int = 0) -> Iterator[str]:
     else:
         text = json.dumps(value) if isinstance(value, bool) else str("" if value is None else value)
         kind = secret_kind(name, text)
-        yield f"[redacted: {kind}]" if kind else redact(text)[0]
+        yield mask(kind) if kind else redact(text)[0]
 
 
 def _word(value: Json) -> str:

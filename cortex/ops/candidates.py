@@ -26,7 +26,7 @@ from ..generated import escape
 from ..platforms import OPEN
 from ..records.messages import Message, Transcript
 from ..records.transcripts import Found, moment, session_report, zone_of
-from ..redaction import redact_part
+from ..redaction import MASK, redact_part
 from ..state import State
 from ..text import one_line
 from ..types import Json
@@ -221,7 +221,7 @@ def _said(
         quote, redactions = redact_part(message.text, start, end)
         quote = _flat(quote)
         told = _flat(redact_part(message.text, match.start, match.end)[0])
-        if redactions and telling_words(_REDACTED.sub(" ", told)) < 3:
+        if redactions and telling_words(MASK.sub(" ", told)) < 3:
             skipped["mostly_secret"] += 1
             continue
         digest = _digest(quote)  # and not of a secret, which could be guessed from it
@@ -239,7 +239,6 @@ def _said(
         )
 
 
-_REDACTED = re.compile(r"\[redacted: [a-z ]+\]")
 _NO_ID = re.compile(r"[^\w.:@+-]")
 
 
@@ -274,7 +273,7 @@ _RESERVED = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?", re.IGNORECAS
 
 def _title(told: str) -> str:
     """What was told as a name of a file that can be linked to; "" when nothing is left of it."""
-    text = re.sub(r"(?<=\d):(?=\d)", ".", _REDACTED.sub("redacted", told))
+    text = re.sub(r"(?<=\d):(?=\d)", ".", MASK.sub("redacted", told))
     text = unicodedata.normalize("NFC", " ".join(_SIGNS.sub(" ", text).split()))
     text = _BEGINNING.sub("", text)
     if len(text) > MAX_TITLE:

@@ -20,6 +20,7 @@ MODULES = {
     "Stemmer": "PyStemmer",
     "chromadb": "chromadb",
     "comrak": "comrak-ext",
+    "detect_secrets": "bc-detect-secrets",
     "filelock": "filelock",
     "frontmatter": "python-frontmatter",
     "gravis": "gravis",

@@ -161,8 +161,13 @@ def one_line(text: str, limit: int) -> str:
 
 
 def shown_path(note: str) -> str:
-    """The path of a note, in which nothing reads as a mark; reading takes it in this form too."""
-    return note.replace("<", "&lt;")
+    """The path of a note, without secrets and in which nothing reads as a mark.
+
+    Reading takes it in this form too, but for a masked one, which names no note any more.
+    """
+    from ..redaction import redact
+
+    return redact(note)[0].replace("<", "&lt;")
 
 
 def _brief(text: str, limit: int) -> str:

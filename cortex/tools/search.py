@@ -202,14 +202,11 @@ def resumable(start: int, fitting: int) -> tuple[int, int, int]:
 def _masked(hit: Hit) -> tuple[str, str]:
     """(text, snippet) of a hit, without secrets."""
     from ..generated import escape
-    from ..redaction import redact
+    from ..redaction import occurrences, redact
     from ..search.evidence import snippet
 
     chunk = hit.chunk
-    text, count = redact(chunk.text)
-    for secret in chunk.secrets:  # of which this chunk holds but a part
-        count += text.count(secret)
-        text = text.replace(secret, "[redacted]")
+    text, count = redact(chunk.text, occurrences(chunk.text, chunk.secrets))
     if not count:
         return escape(text), escape(hit.snippet)
     words = {chunk.text[start:end] for start, end in hit.text_matches} - {""}
@@ -221,31 +218,35 @@ def _masked(hit: Hit) -> tuple[str, str]:
 def _redacted(value: Json, key: str = "", above: str = "") -> Json:
     """A property without secrets: its name, or one above it, may be what makes it one."""
     from ..generated import escape
-    from ..redaction import governing, redact, secret_kind, secret_lines
+    from ..redaction import find, governing, mask, redact, secret_kind, secret_lines
 
     if isinstance(value, Mapping):
         return {
-            one_line(str(name), 100): _redacted(inner, str(name), governing(above, str(name)))
+            redact(one_line(str(name), 100))[0]: _redacted(
+                inner, str(name), governing(above, str(name))
+            )
             for name, inner in value.items()
         }
     if isinstance(value, (list, tuple)):
         of_key = secret_lines([item if isinstance(item, str) else "" for item in value])
         return [
-            "[redacted: private key]" if index in of_key else _redacted(item, key, above)
+            mask("private_key") if index in of_key else _redacted(item, key, above)
             for index, item in enumerate(value)
         ]
     if value is None or isinstance(value, bool):
         return value
     kind = secret_kind(above, str(value), inside=key != above)
     if kind is not None:
-        return f"[redacted: {kind}]"
+        return mask(kind)
     if not isinstance(value, str):
         return value
     front = f"{key}: "
-    text, count = redact(front + value)
-    if not count:
+    found = find(front + value)
+    if not found:
         return escape(value)
-    return escape(text[len(front) :]) if text.startswith(front) else "[redacted]"
+    if found[0].start < len(front):
+        return mask(found[0].kind)
+    return escape(redact(front + value)[0][len(front) :])
 
 
 def _within(values: Mapping[str, Json], limit: int) -> dict[str, Json]:

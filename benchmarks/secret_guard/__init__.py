@@ -1,0 +1,1 @@
+"""How many secrets the guard finds, and what it takes for one that is none."""
