@@ -27,10 +27,15 @@ if TYPE_CHECKING:
     from .embedder.choice import Choice
     from .graph_reports import GraphReports
     from .indexer.build import IndexReport
+    from .pack.model import Pack
+    from .pack.verify import Verdict
     from .protocols import Embedder, Progress, Reranker
     from .search.corpus import Corpus
     from .search.filters import Filters
+    from .search.note_files import NoteFiles
+    from .search.plain_scan import PlainScan, Recalled
     from .search.searcher import Searcher
+    from .search.standing import Standing
     from .vault.reading import NoteText
 
 GRAPH_FILES = (
@@ -40,6 +45,7 @@ GRAPH_FILES = (
 NO_INDEX = "there is no index yet; run: cortex index"
 READ_CHARS = 20_000  # of a note handed out at once
 FRESHNESS_SHARE = 0.1  # of the time may go into looking at the vault
+SCAN_S = 2.0  # for reading note files where the index cannot answer
 _OPEN_TRIES = 5  # a generation may be replaced while it is being opened
 
 _embedders: dict[tuple[Any, ...], Embedder] = {}
@@ -293,6 +299,98 @@ class Cortex:
         found = present.against_vault(found, self.config.vault.path)
         told = {about.glob: about.line for about in self.config.vault.descriptions}
         return present.described(found, told)
+
+    def plain_scan(
+        self, text: str, top_k: int, project: str | None = None, seconds: float = SCAN_S
+    ) -> PlainScan:
+        """The chunks of the note files that hold most of the question's words; no index is used.
+
+        project: only its notes, and those of none. seconds: how long it may read, about. Raises
+        CortexError without a vault.
+        """
+        from .search.plain_scan import plain_scan
+
+        return plain_scan(self._files(seconds), text, top_k, project, self._day())
+
+    def recall_notes(
+        self, text: str, top_k: int, project: str | None = None, seconds: float = SCAN_S
+    ) -> Recalled:
+        """What the notes say, by words alone: no model, no vectors, no network.
+
+        By the lexical index, or, where that cannot answer, as plain_scan; then `why` tells the
+        reason. Raises CortexError where there is neither an index nor a vault.
+        """
+        from .search.filters import Filters
+        from .search.plain_scan import Recalled, as_note_hit
+
+        if not text.strip():
+            return Recalled((), 0, "bm25", "")
+        try:
+            found = self.search(
+                text,
+                top_k,
+                Filters(scope=project),
+                channels=("bm25",),
+                plain=True,
+                rerank=False,
+                min_evidence=0,
+            )
+        except UsageError:
+            raise
+        except (CortexError, OSError) as error:
+            why = str(error)
+        else:
+            if "bm25" in found.ran:
+                hits = tuple(map(as_note_hit, found.hits))
+                return Recalled(hits, len(hits) + found.more, "bm25", "")
+            why = "; ".join(missing.why for missing in found.unavailable)
+        scanned = self.plain_scan(text, top_k, project, seconds)
+        why = "; ".join(filter(None, (why, scanned.why)))
+        return Recalled(scanned.hits, scanned.matched, "scan", why)
+
+    def standing_notes(
+        self, types: Sequence[str], project: str | None = None, seconds: float = SCAN_S
+    ) -> Standing:
+        """The notes of these types that hold today, newest first: see search.standing.
+
+        By the index where it opens, else from the note files, and then `why` tells the reason.
+        Raises CortexError where there is neither an index nor a vault.
+        """
+        (found,) = self.standing_kinds([types], project, seconds)
+        return found
+
+    def standing_kinds(
+        self, kinds: Sequence[Sequence[str]], project: str | None = None, seconds: float = SCAN_S
+    ) -> tuple[Standing, ...]:
+        """What standing_notes gives for each of `kinds`, out of one walk over the vault."""
+        from .search.standing import standing
+
+        why, corpus, files = "", None, None
+        try:
+            with self._lock:
+                corpus = self._current().corpus
+        except (CortexError, OSError) as error:
+            why = str(error)
+        vault = self.config.vault.path
+        if corpus is None or (vault is not None and vault.is_dir()):
+            files = self._files(seconds)
+        try:
+            return standing(corpus, files, kinds, project, self._day(), why)
+        except (Damaged, OSError) as error:
+            if corpus is None:
+                raise
+            return standing(None, self._files(seconds), kinds, project, self._day(), str(error))
+
+    def _files(self, seconds: float) -> NoteFiles:
+        from .search.note_files import Limits, NoteFiles
+
+        outside = self.config.vault.allow_symlinks_outside
+        vault = require_vault(self.config)
+        limits = Limits(seconds=seconds)
+        return NoteFiles(vault, self.rules, follow_outside=outside, limits=limits)
+
+    def _day(self) -> dt.date:
+        return self._today or dt.date.today()
 
     def build_context(
         self,
@@ -786,6 +884,36 @@ class Cortex:
                 titles.setdefault(folded(name), []).append(note["file"])
         self._titles_of = (corpus.stamp.generation, titles)
         return titles
+
+    # Packs
+
+    def pack(self, query: str | None = None, **asked: Any) -> Pack:
+        """What a session starts from, bounded and sealed; asked: see pack.errands.make.
+
+        Raises UsageError for what was asked wrongly; what cannot be read is told in the pack.
+        """
+        from .inject.words import wanted_of
+        from .pack.errands import make
+
+        return make(self, hermes_home(self._env), wanted_of, query, **asked)
+
+    def verify_pack(
+        self, pack: bytes | str | Mapping[str, Any] | Pack, *, now: float | None = None
+    ) -> Verdict:
+        """Whether a pack is fresh, stale, aged or broken: see pack.verify. Raises UsageError."""
+        from .inject.words import wanted_of
+        from .pack.errands import hold
+
+        return hold(self, hermes_home(self._env), wanted_of, pack, now)
+
+    def session_pack(
+        self, message: str, home: Path, session_id: str, deadline: float
+    ) -> str | None:
+        """The pack for a session's first turn as Markdown, or None: see pack.errands.first_turn."""
+        from .inject.words import wanted_of
+        from .pack.errands import first_turn
+
+        return first_turn(self, home, wanted_of, message, session_id, deadline)
 
 
 def _not_on_in_host(home: Path) -> Iterator[str]:

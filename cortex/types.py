@@ -163,6 +163,10 @@ class Hit:
     duplicates: tuple[str, ...] = ()  # `path:lines` of near copies of this text, not shown
     more_in_note: int = 0  # chunks of its note that match too, left out by group or max_per_note
     description: str = ""  # what the settings say of where the note lies
+    word_share: float = 0.0  # of the question's words, weighed by rarity, in its text and place
+    word_rarity: float = 0.0  # of those together: 1 where no note would hold them by chance
+    part: int = 1  # which piece of its section the chunk is
+    nearness: float | None = None  # its cosine alone, calibrated: 0 to 1; None without a vector
 
 
 @dataclass(frozen=True, slots=True)

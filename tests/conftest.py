@@ -137,7 +137,12 @@ HOOK_ROWS = (
     "cache_warm",
     "skill_bootstrap",
     "static_file_bootstrap",
+    "session_pack",
     "recent_context",
     "dynamic_context",
+    "inject_facts",
+    "inject_vault",
+    "inject_fabric",
+    "inject_sessions",
     "legacy_context_injection",
 )

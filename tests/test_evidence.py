@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from conftest import CortexMaker
 from cortex import Cortex, UsageError
 from cortex.cli import main
-from cortex.search.evidence import calibration_of, strength
+from cortex.search.evidence import COSINES, calibration_of, cosine_strength, rarity_of, strength
 from cortex.search.explain import in_a_word
 from shared import shared
 
@@ -57,6 +58,63 @@ def test_with_a_model_nobody_measured_a_cosine_counts_from_the_mean_of_the_vault
     by = calibration_of("intfloat/multilingual-e5-small")
     assert strength(0.3, 0.8, 0.8, by) == strength(0.3, 0.2, 0.2, by)
     assert strength(0.3, 0.9, 0.8, by) == pytest.approx(strength(0.3, 0.6, 0.2, by))  # half way up
+
+
+# What cosine and words say each by itself
+
+
+@pytest.mark.parametrize("model", [*COSINES, "intfloat/multilingual-e5-small"])
+def test_a_cosine_is_on_one_scale_for_all_models(model: str):
+    scale = [cosine_strength(cosine, 0.2, model) for cosine in (-0.5, 0.2, 0.4, 0.6, 1.0)]
+    assert scale == sorted(scale) and scale[0] < 0.05 and scale[-1] > 0.95
+
+
+def test_of_a_measured_model_the_mean_of_the_vault_says_nothing_of_another_it_does():
+    mini, other = "all-MiniLM-L6-v2", "intfloat/multilingual-e5-small"
+    assert cosine_strength(0.5, 0.0, mini) == cosine_strength(0.5, 0.4, mini)
+    assert cosine_strength(0.5, 0.0, mini) == cosine_strength(
+        0.5, 0.0, f"sentence-transformers/{mini}"
+    )
+    assert cosine_strength(0.8, 0.8, other) == cosine_strength(0.3, 0.3, other)
+    assert cosine_strength(0.9, 0.8, other) == pytest.approx(cosine_strength(0.65, 0.3, other))
+
+
+def test_words_are_rare_together_where_by_chance_no_note_would_hold_them_all():
+    notes = 1000
+    often, once = math.log(1 + 900.5 / 100.5), math.log(1 + 999.5 / 1.5)
+    assert rarity_of(once, notes) < 1 < rarity_of(2 * once, notes)
+    assert rarity_of(2 * often, notes) < 1 < rarity_of(4 * often, notes)
+    assert rarity_of(0.0, 1) == 0.0
+
+
+def test_a_hit_tells_what_its_own_text_and_place_hold(cortex_with: CortexMaker):
+    notes = {
+        **GARDEN,
+        "Quay.md": "---\naliases: [Pontoon]\n---\n# Moorings\n\n## Ropes\n\nTarred twice.\n",
+    }
+    cortex = cortex_with(notes)
+    (hit, *_) = cortex.search("tarred ropes of the moorings").hits
+    assert hit.chunk.note == "Quay.md" and hit.word_share == 1.0 and hit.word_rarity > 1
+    (hit, *_) = cortex.search("pontoon tarred", plain=True).hits
+    assert hit.chunk.note == "Quay.md" and hit.word_share == pytest.approx(0.5)
+    assert cortex.search("of the", plain=True).hits[0].word_rarity == 0.0
+
+
+def test_a_hit_tells_its_cosine_alone_and_without_vectors_none(cortex_with: CortexMaker):
+    cortex = cortex_with(GARDEN)
+    near = cortex.search("linden honey of the hives").hits[0].nearness
+    assert near is not None and 0 <= near <= 1
+    assert cortex.search("linden honey", channels=["bm25"]).hits[0].nearness is None
+
+
+def test_a_hit_tells_which_piece_of_its_section_it_is(cortex_with: CortexMaker):
+    log = "\n\n".join(f"Reading {n} of the tide gauge, noted by Ada." for n in range(120))
+    cortex = cortex_with({"Log.md": f"# First\n\nBegun.\n\n# Tide\n\n{log}\n\n# Last\n\nDone.\n"})
+    hits = cortex.search("reading of the tide gauge", top_k=50, max_per_note=0).hits
+    parts = {hit.chunk.start_line: hit.part for hit in hits if "Tide" in hit.chunk.heading_path}
+    assert [parts[line] for line in sorted(parts)] == list(range(1, len(parts) + 1))
+    others = [hit.part for hit in hits if "Tide" not in hit.chunk.heading_path]
+    assert len(parts) > 2 and set(others) <= {1}
 
 
 def test_min_evidence_leaves_out_weaker_hits_and_keeps_the_order(cortex_with: CortexMaker):

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from cortex import Cortex, CortexError, SearchResult
 from cortex.embedder.models import make_embedder
 from cortex.embedder.vectors import ExactVectors
+from cortex.search.channels import DenseRanker
 from cortex.types import key64
 
 from . import reference
@@ -152,6 +153,11 @@ class Built:
         found = np.full(len(self.chunks), -1.0)
         found[self._chunk_at] = self._vectors.scores(self._embedder.embed_query(text)).cosines
         return found
+
+    def mean_cosine(self, text: str) -> float:
+        """Of the query to the notes of the vault, as the vector channel counts from."""
+        ranker = DenseRanker(self._vectors)
+        return ranker.rank(self._embedder.embed_query(text), 1, None).mean
 
     @cached_property
     def owners(self) -> list[str]:

@@ -175,6 +175,7 @@ class QueryWord:
 class LexicalQuery:
     words: tuple[QueryWord, ...]
     pairs: tuple[tuple[str, ...], ...]  # for each two neighbours, the variants of their pair
+    only_stop_words: bool = False  # for lack of any other
 
     def __bool__(self) -> bool:
         return bool(self.words)
@@ -189,9 +190,11 @@ def query_terms(text: str, languages: Sequence[str]) -> LexicalQuery:
     """
     languages = tuple(dict.fromkeys(languages)) or ("und",)
     pieces = _pieces(text[:MAX_QUERY])
-    return _read_query(pieces, languages, _stop_words_of(pieces, languages)) or _read_query(
-        pieces, languages, frozenset()
-    )
+    content = _read_query(pieces, languages, _stop_words_of(pieces, languages))
+    if content:
+        return content
+    asked = _read_query(pieces, languages, frozenset())
+    return replace(asked, only_stop_words=bool(asked))
 
 
 def pair_term(first: str, second: str) -> str:

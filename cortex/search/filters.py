@@ -16,7 +16,7 @@ from ..errors import UsageError
 from ..indexer.names import names_of
 from ..text import brief
 from ..types import Json
-from ..vault.frontmatter import confidence_of, date_of, day_of, importance_of
+from ..vault.frontmatter import confidence_of, date_of, day_of, importance_of, is_in_scope
 from .wording import held, spaced
 
 _LISTS = ("type", "status", "domain", "project", "stability")
@@ -53,10 +53,11 @@ class Filters:
     properties: Mapping[str, tuple[Json, ...]] = field(default_factory=dict)
     texts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of TEXTS
     links: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of LINKS: names of notes
+    scope: str | None = None  # a project: its notes, and those of no project at all
 
     def __bool__(self) -> bool:
         chosen = (self.lists, self.ranges, self.dates, self.properties, self.texts, self.links)
-        return any(chosen)
+        return any(chosen) or self.scope is not None
 
     @classmethod
     def parse(cls, values: Mapping[str, Any] | None, today: dt.date | None = None) -> Filters:
@@ -135,6 +136,8 @@ class Filters:
     def matches(self, note: Mapping[str, Json]) -> bool:
         """Whether a notes.jsonl record passes, as far as it can tell: not by `texts` or `links`."""
         values = note["frontmatter"]
+        if not is_in_scope(values, self.scope):
+            return False
         for key, wanted in self.lists.items():
             if key == "folders":
                 found = _chosen(wanted, lambda folder: _in_folder(note["file"], folder))

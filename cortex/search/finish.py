@@ -13,8 +13,18 @@ from ..protocols import Reranker
 from ..types import Hit, Json, Missing, Trace
 from . import boosts as boosting
 from .channels import Gains
+from .corpus import Corpus
 from .diversity import repeat_factor, thinned
-from .evidence import SNIPPET_CHARS, calibration_of, match, snippet, strength
+from .evidence import (
+    SNIPPET_CHARS,
+    calibration_of,
+    cosine_strength,
+    has_scale,
+    match,
+    rarity_of,
+    snippet,
+    strength,
+)
 from .fusion import Fusion
 from .pool import Pool
 from .ranked import Ranked
@@ -163,13 +173,17 @@ def _hit(run: Run, pool: Pool, gains: Gains | None, item: Ranked) -> Hit:
     record = corpus.note(candidate.note)
     said = property_texts(record["frontmatter"])
     names = (*record["aliases"], *record["tags"], *said, record["file"][:-3])
-    matched = match(run.words, run.word_weights, chunk, names, corpus.language(record))
+    language = corpus.language(record)
+    matched = match(run.words, run.word_weights, chunk, names, language, run.gate_weights)
     places = around(run.phrases, chunk.text, matched.spans, SNIPPET_CHARS // 3)
     excerpt, marks = snippet(chunk.text, places)
     remarks = {**item.remarks, **_link_remarks(run, gains, candidate.note_key)}
+    mean = 0.0 if pool.dense is None else pool.dense.mean
+    nearness = None
+    if candidate.cosine is not None and has_scale(run.model, len(corpus.notes)):
+        nearness = cosine_strength(candidate.cosine, mean, run.model)
     evidence = 1.0
     if remarks.get("exact") not in ("name", "text"):
-        mean = 0.0 if pool.dense is None else pool.dense.mean
         evidence = strength(matched.share, candidate.cosine, mean, calibration_of(run.model))
     return Hit(
         chunk=chunk,
@@ -186,7 +200,22 @@ def _hit(run: Run, pool: Pool, gains: Gains | None, item: Ranked) -> Hit:
         replaced_by=tuple(filter(corpus.serves, run.truth.newer(record["file"]))),
         duplicates=tuple(item.duplicates),
         more_in_note=item.more_in_note,
+        word_share=matched.own_share,
+        word_rarity=rarity_of(matched.own_weight, len(corpus.notes)),
+        part=_part(run.corpus, item.ordinal),
+        nearness=nearness,
     )
+
+
+def _part(corpus: Corpus, ordinal: int) -> int:
+    """Which piece of its section a chunk is, from 1."""
+    own, part = corpus.chunk(ordinal), 1
+    while ordinal >= part:
+        before = corpus.chunk(ordinal - part)
+        if (before.note, before.heading_path) != (own.note, own.heading_path):
+            break
+        part += 1
+    return part
 
 
 def _link_remarks(run: Run, gains: Gains | None, note_key: int) -> dict[str, Json]:

@@ -14,7 +14,7 @@ from ..types import Missing, Query
 from .boosts import BoostSettings
 from .channels import TITLE_GAIN
 from .corpus import Corpus
-from .evidence import word_weights
+from .evidence import counts, gate_weights, word_weights
 from .exact import Exact
 from .truth import Truth
 
@@ -127,8 +127,18 @@ class Run:
         """How rare each of `words` is; ask once they are corrected."""
         if isinstance(self.lexical, Unavailable):
             return [1.0] * len(self.words.words)
-        asked = {term for word in self.words.words for term in word.variants}
-        return word_weights(self.words, self.frequency(asked), self.lexical.note_count)
+        return word_weights(self.words, self._frequency, self.lexical.note_count)
+
+    @cached_property
+    def gate_weights(self) -> list[float]:
+        """The same, as `evidence.gate_weights` has it."""
+        if isinstance(self.lexical, Unavailable):
+            return [1.0] * len(self.words.words)
+        return gate_weights(counts(self.words, self._frequency), self.lexical.note_count)
+
+    @cached_property
+    def _frequency(self) -> Mapping[str, int]:
+        return self.frequency({term for word in self.words.words for term in word.variants})
 
     def frequency(self, terms: set[str]) -> Mapping[str, int]:
         """In how many notes each term stands; nothing from an index that cannot tell."""

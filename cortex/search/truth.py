@@ -179,7 +179,7 @@ class Truth:
         if newer is None:
             return False
         values = newer["frontmatter"]
-        if not by_older and str(values.get("status")).strip().casefold() in _DRAFTS:
+        if not by_older and is_draft(values):
             return False
         days = [valid_from_of(values)] + ([began(newer)] if self._is_past else [])
         return all(day is None or day <= self._day for day in days)
@@ -193,6 +193,11 @@ class Truth:
                     reached.add(other)
                     waiting.append(other)
         return reached
+
+
+def is_draft(values: Mapping[str, Json]) -> bool:
+    """Whether a note says by its status that it does not hold yet, or never did."""
+    return str(values.get("status")).strip().casefold() in _DRAFTS
 
 
 def began(note: Mapping[str, Json]) -> dt.date | None:

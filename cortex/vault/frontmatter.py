@@ -6,6 +6,7 @@ import calendar
 import datetime as dt
 import math
 import re
+import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -650,6 +651,40 @@ def aliases_of(values: Mapping[str, Json]) -> list[str]:
     return list(aliases)
 
 
+def projects_of(values: Mapping[str, Json]) -> tuple[str, ...]:
+    """The projects that a note belongs to, from `project` and `projects`; () for none.
+
+    Each entry is one name, commas and all; of links, `[[Projects/Apollo|A]]`, it is the last part
+    of the target. An entry that is no text is a name as well: that of a project nobody asks for.
+    """
+    found: dict[str, None] = {}
+    for _, value in _named(values, "project", "projects"):
+        for entry in _flat(value):
+            text = str(entry) if isinstance(entry, dict) else _as_text(entry)
+            links = [wikilink(match[1]).target for match in _WIKILINK.finditer(text)]
+            for name in links or [text]:
+                name = " ".join(name.rpartition("/")[2].split() if links else name.split())
+                if name:
+                    found.setdefault(name.removesuffix(".md"))
+    return tuple(found)
+
+
+def is_in_scope(values: Mapping[str, Json], project: str | None) -> bool:
+    """Whether a note belongs to `project`, or to none; None takes every note.
+
+    Names compare without regard to case and composition; [[brackets]] are taken off.
+    """
+    if project is None:
+        return True
+    own = projects_of(values)
+    wanted = next(iter(projects_of({"project": project})), "")
+    return not own or _comparable(wanted) in map(_comparable, own)
+
+
+def _comparable(name: str) -> str:
+    return unicodedata.normalize("NFKC", name).casefold()
+
+
 def title_of(values: Mapping[str, Json]) -> str | None:
     """The property `title` on one line; None if it is absent, empty or no text."""
     for _, value in _named(values, "title"):
@@ -851,6 +886,28 @@ def day_in_name(path: str) -> dt.date | None:
     """The day that a file name begins with (`2025-03-01 Standup.md`), else a folder above it."""
     named = _DAY_IN_NAME.match(path)
     return date_of(named[1]) if named else None
+
+
+def time_of(values: Mapping[str, Json], names: Sequence[str]) -> float | None:
+    """The first of these properties that names a day, in Unix seconds.
+
+    names: as they are without case, "-", "_" and blanks. A day is its first second, and a time
+    without a zone is one in UTC: the same on every machine.
+    """
+    for _, value in _named(values, *names):
+        day = date_of(value)
+        if day is None:
+            continue
+        if isinstance(value, int) and value >= 10**9:
+            return float(value if value < 10**10 else value / 1000)
+        try:
+            moment = dt.datetime.fromisoformat(str(value).strip())
+        except ValueError:
+            moment = dt.datetime.combine(day, dt.time())
+        if moment.tzinfo is None:
+            moment = moment.replace(tzinfo=dt.UTC)
+        return moment.timestamp()
+    return None
 
 
 def changed_of(values: Mapping[str, Json]) -> dt.date | None:

@@ -87,6 +87,17 @@ def scan(vault: Path, rules: FolderRules, *, follow_outside: bool = False) -> Sc
     return found
 
 
+def walk_notes(
+    vault: Path, rules: FolderRules, *, follow_outside: bool = False
+) -> Iterator[FoundNote]:
+    """The notes that `scan` finds, one by one as the walk meets them: for who stops early."""
+    root = os.path.realpath(vault)
+    for path, entry in _walk(root, "", root, {root}, Scan(), follow_outside):
+        if is_note_name(path) and rules.takes(path):
+            status = entry.stat()
+            yield FoundNote(path, Path(entry.path), status.st_size, status.st_mtime)
+
+
 def is_note_name(path: str) -> bool:
     return path[-3:].lower() == ".md"
 

@@ -1,0 +1,1 @@
+"""What a cosine is worth for an embedding model: see __main__."""
