@@ -1,0 +1,7 @@
+"""`python -m benchmarks.injection`."""
+
+import sys
+
+from .command import main
+
+sys.exit(main())
