@@ -117,7 +117,7 @@ def test_its_skills_are_put_where_the_host_lists_them(installed):
     (host / "METADATA").write_text("Metadata-Version: 2.1\nName: hermes-agent\nVersion: 0.19.0\n")
     installed.cortex(*asked)
     assert "external_dirs:\n    - cortex/skills\n" in (home / "config.yaml").read_text()
-    names = ["cortex-diagnose", "cortex-notes", "cortex-vault"]
+    names = ["cortex-context", "cortex-diagnose", "cortex-notes", "cortex-vault"]
     assert sorted(path.parent.name for path in home.glob("cortex/skills/*/SKILL.md")) == names
 
     stale = home / "cortex" / "skills" / "cortex-vault" / "SKILL.md"

@@ -1,0 +1,1 @@
+"""The session pack: what a session starts from, bounded and sealed."""
