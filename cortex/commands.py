@@ -17,8 +17,8 @@ _HINT = re.compile(
       |(?:^next|,[ ]or[ ]keep[ ]both):[ ]
       |,[ ]e\.g\.[ ]|[ ]&&[ ])
       (?:hermes[ ])?cortex[ ]
-      (?=(?:init|index|embed|model|graph|search|context|read|config|status|install|hook|version
-           |doctor|reset|lifecycle|cron|note|validate-frontmatter|wiki-health|session-sources
+      (?=(?:init|index|embed|model|graph|search|context|inject|pack|read|config|status|install
+           |hook|version|doctor|reset|lifecycle|cron|note|validate-frontmatter|wiki-health|session-sources
            |completion|--help)\b)""",
     re.VERBOSE,
 )

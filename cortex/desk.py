@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .checks.wiki import WikiReport
     from .checkup import CheckUp
     from .config import Config
+    from .inject.report import Report
     from .ops import cron
     from .ops.agent_notes import Preview
     from .ops.candidates import CandidateReport
@@ -226,6 +227,33 @@ class Desk:
         found = self.find_sessions(with_compacted=True, **asked)
         return candidates(
             state, vault, found, self.cortex.rules, write=write, limit=limit, platforms=platforms
+        )
+
+    # What is told by itself
+
+    def inject(
+        self,
+        message: str,
+        *,
+        session: str = "",
+        is_first: bool = False,
+        may_wait: bool = False,
+    ) -> Report | None:
+        """What would be put behind a message, from where, and why not more; see inject.preview.
+
+        Injects and writes nothing. None while HERMES_CORTEX_CONTEXT is off. Raises UsageError,
+        Unavailable.
+        """
+        from .inject.preview import preview
+
+        return preview(
+            self.cortex,
+            message,
+            home=self.home,
+            env=self.env,
+            session_id=session,
+            is_first=is_first,
+            may_wait=may_wait,
         )
 
     # The life of notes

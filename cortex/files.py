@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import datetime as dt
 import errno
 import json
 import os
 import tempfile
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
@@ -105,6 +106,25 @@ def _create_in(folder: int, name: str, data: bytes) -> None:
         finally:
             os.unlink(staged, dir_fd=folder)
     os.fsync(folder)
+
+
+def append_event(path: Path, time: dt.datetime, event: str, about: Mapping[str, Json]) -> None:
+    """Append a line of JSON, for its owner alone, and see it on the disk whole. Raises OSError.
+
+    time: with a zone.
+    """
+    told = {"time": time.astimezone(dt.UTC).isoformat(timespec="seconds"), "event": event, **about}
+    line = f"{dumps(told)}\n".encode("utf-8", "backslashreplace")
+    flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with os.fdopen(os.open(path, flags, 0o600), "r+b", buffering=0) as file:
+        if file.seek(0, os.SEEK_END):
+            file.seek(-1, os.SEEK_END)
+            if file.read(1) != b"\n":  # a full disk had cut a line short
+                line = b"\n" + line
+        if file.write(line) != len(line):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        os.fsync(file.fileno())
 
 
 def write_json(path: Path, value: Json) -> None:

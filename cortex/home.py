@@ -36,7 +36,7 @@ def chosen(path: str | os.PathLike[str] | None, env: Mapping[str, str]) -> Path:
     """Where the config is, or would be: see find."""
     named = os.fspath(path) if path else env.get("CORTEX_CONFIG")
     if named:
-        return expand(named, _working_folder(), env)
+        return expand(named, working_folder(), env)
     return hermes_home(env) / "cortex" / "config.yaml"
 
 
@@ -46,7 +46,7 @@ def hermes_home(env: Mapping[str, str]) -> Path:
     if not named and sys.platform == "win32":
         local = env.get("LOCALAPPDATA", "").strip() or os.path.expanduser("~/AppData/Local")
         return Path(local, "hermes")
-    return expand(named or "~/.hermes", _working_folder(), env)
+    return expand(named or "~/.hermes", working_folder(), env)
 
 
 def default_home(env: Mapping[str, str]) -> Path:
@@ -54,7 +54,8 @@ def default_home(env: Mapping[str, str]) -> Path:
     return hermes_home({name: value for name, value in env.items() if name != "HERMES_HOME"})
 
 
-def _working_folder() -> Path:
+def working_folder() -> Path:
+    """Where relative paths start."""
     try:
         return Path.cwd()
     except OSError:  # somebody has removed it, and no relative path leads anywhere

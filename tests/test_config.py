@@ -127,8 +127,57 @@ def test_folder_names_that_yaml_takes_for_other_things_stay_names(home: Path) ->
 
 
 def test_sections_of_other_parts_are_let_pass(home: Path) -> None:
-    text = "loop: {mode: strict}\ninject: 1\n"
+    text = "loop: 1\n"
     assert config(home, text).search.top_k == 20
+
+
+def test_what_is_injected_by_default_is_what_the_seed_has(home: Path) -> None:
+    inject = config(home, "").inject
+    assert not inject.enabled
+    assert (inject.max_overlap, inject.min_chars, inject.closers) == (0.85, 6, ())
+    assert inject.vault.threshold == 0.55
+    sources = (inject.fabric, inject.vault, inject.sessions, inject.facts)
+    assert [source.top_k for source in sources] == [3, 2, 2, 3]
+    assert all(source.enabled for source in sources)
+    assert sum(source.share for source in sources) == 1
+    assert inject.sessions.min_token_chars == 4
+
+
+def test_the_sources_are_set_each_below_its_name(home: Path) -> None:
+    text = """
+inject:
+  enabled: true
+  closers: [over and out, jau]
+  fabric: {path: ~/fabric, top_k: 5}
+  sessions: {enabled: false, state_db_path: ./state.db}
+  facts: {types: [fact, rule], memory_store_path: $HOME/memory_store.db}
+"""
+    inject = config(home, text).inject
+    assert inject.closers == ("over and out", "jau")
+    assert (inject.fabric.path, inject.fabric.top_k) == (home / "fabric", 5)
+    assert not inject.sessions.enabled and inject.sessions.state_db_path == home / "state.db"
+    assert inject.facts.types == ("fact", "rule")
+    assert inject.facts.memory_store_path == home / "memory_store.db"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("inject: 1", "inject must hold settings, found '1'"),
+        ("inject: {max_overlap: 1.1}", "inject.max_overlap must be at most 1, found 1.1"),
+        ("inject: {closers: jau}", "inject.closers must be a list, e.g. [jau]"),
+        ("inject: {vault: {treshold: 0.5}}", "did you mean threshold?"),
+        ("inject: {vault: {threshold: high}}", "inject.vault.threshold must be a number"),
+        ("inject: {facts: {share: 0}}", "inject.facts.share must be more than 0, found 0"),
+        ("inject: {fabric: {top_k: 0}}", "inject.fabric.top_k must be at least 1, found 0"),
+    ],
+)
+def test_what_is_wrong_below_inject_is_named_with_its_place(
+    home: Path, text: str, told: str
+) -> None:
+    with pytest.raises(ConfigError) as error:
+        config(home, text)
+    assert told in str(error.value)
 
 
 def test_jobs_are_off_in_the_zone_of_the_system_and_have_no_shell_unless_set(home: Path) -> None:

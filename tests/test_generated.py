@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cortex.generated import Block, escape, key, mark, shown, strip
+from cortex.generated import Block, blocks_in, escape, escape_labels, key, mark, shown, strip
 
 SKILL = Block("skill_context", "How to search.", ("0a1b2c3d",))
 NOTES = Block("dynamic_context", "Bees dance.", ("11111111", "22222222"))
@@ -31,6 +31,18 @@ def test_what_was_marked_is_read_back_with_its_keys():
         "skill_context": {"0a1b2c3d"},
         "dynamic_context": {"11111111", "22222222"},
     }
+
+
+def test_blocks_are_read_back_as_they_were_marked():
+    longer = Block("vault", "[vault] x:\n  [note] y\n    z", ("0a1b2c3d9c1d22ef", "0" * 16))
+    blocks = [SKILL, longer, Block("facts", "", ())]
+    assert list(blocks_in(f"Question?\n\n{mark(blocks, 'A remark of ours.')}\n\nmore")) == blocks
+
+
+def test_a_remark_stands_below_the_notice_and_is_taken_out_with_the_frame():
+    text = mark([SKILL], "A remark of ours.")
+    assert text.splitlines()[2] == "A remark of ours."
+    assert strip(f"x\n{text}") == "x\n" and shown(text) == {"skill_context": {"0a1b2c3d"}}
 
 
 def test_the_frames_of_several_turns_add_up():
@@ -114,4 +126,6 @@ def test_a_mark_with_characters_in_it_that_nobody_sees_is_no_mark_either():
 def test_escaping_takes_time_by_length_alone():
     began = time.monotonic()
     assert escape("<" + " " * 400_000) == "<" + " " * 400_000
+    for text in ("[" + " " * 400_000, "[ " * 200_000, " \n" * 200_000, "order " * 70_000):
+        assert escape_labels(text) == text
     assert time.monotonic() - began < 1

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from gateways import no_other_gateway
 from host_driver import CHECKOUT
 from shared import shared
 
@@ -96,6 +97,7 @@ def records(home: Path) -> dict[str, dict[str, Any]]:
     return {job["name"]: job for job in jobs}
 
 
+@no_other_gateway()
 def test_jobs_are_listed_by_the_host_after_install_and_gone_after_uninstall(host):
     host.hermes("cron", "create", "every 2h", "Say hello.", "--name", "mine")
     mine = records(host.home)["mine"]
@@ -147,6 +149,7 @@ def test_a_disabled_job_is_refused_and_the_others_are_done(host):
     assert status["jobs"][0]["mend"] == "cortex cron uninstall --job maintenance"
 
 
+@no_other_gateway()
 def test_status_says_how_to_turn_a_job_on_and_why_a_run_failed(host):
     configure(host.home, enabled=())
     off = host.hermes("cortex", "cron", "status", "--job", "weekly")
@@ -325,6 +328,7 @@ def test_a_job_made_with_another_model_is_renewed(host):
     assert after["no_agent"] is False
 
 
+@no_other_gateway()
 def test_a_running_gateway_and_the_clock_are_told(host):
     configure(host.home, "  nightly_promotion: {enabled: true, timezone: Asia/Tokyo}")
     host.env["HERMES_TIMEZONE"] = "Europe/Paris"

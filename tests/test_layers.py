@@ -10,8 +10,8 @@ CORTEX = Path(__file__).resolve().parent.parent / "cortex"
 
 # A module imports from the lines above its own, as they stand here: lowest first.
 LAYERS = (
-    "_version types errors",
-    "protocols text commands generated redaction files home session_table patience",
+    "_version types errors lookalikes",
+    "protocols text commands generated redaction files home session_table patience switch",
     "vault records config state platforms arguments",
     "indexer embedder graph_artifacts graph_index graph_layout graph_names graph_resolve",
     "search",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,9 @@ from conftest import HOOK_ROWS, CortexMaker
 from cortex.config.legacy import in_force
 from cortex.config.load import parse
 from cortex.config.render import commented
-from cortex.inject.blocks import is_switched_off
+from cortex.inject.blocks import due
+from cortex.inject.turn import Turn
+from cortex.switch import is_switched_off
 
 
 def settings(tmp_path: Path, text: str) -> Any:
@@ -67,6 +70,25 @@ def test_one_of_the_blocks_of_today_is_enough_to_ignore_the_old_one(tmp_path: Pa
 
 def test_the_bare_name_of_the_old_block_says_nothing(tmp_path: Path):
     assert settings(tmp_path, "hooks:\n  context_injection:\n")[1] == "semantic-default"
+
+
+@pytest.mark.parametrize(
+    ("inject", "origin"),
+    [
+        ("", "legacy"),
+        ("{}", "legacy"),
+        ("{vault: {}}", "legacy"),
+        ("{enabled: false, budget: 900}", "legacy"),
+        ("{enabled: true}", "semantic"),
+        ("{enabled: true, vault: {enabled: false}}", "semantic"),
+    ],
+)
+def test_the_old_block_is_ignored_where_the_sources_are_on(
+    tmp_path: Path, inject: str, origin: str
+):
+    text = f"hooks: {{context_injection: {{enabled: true}}}}\ninject: {inject}\n"
+    hooks, found = settings(tmp_path, text)
+    assert (found, hooks.dynamic_context.enabled) == (origin, origin == "legacy")
 
 
 def test_rows_by_default(cortex_with: CortexMaker):
@@ -125,6 +147,102 @@ def test_a_row_says_why_a_block_tells_nothing(
 ):
     found = rows_of(cortex_with, f"hooks: {{{text}}}")[row]
     assert not found["effective"] and reason in found["skipped"]
+
+
+SOURCE_ROWS = ("inject_facts", "inject_vault", "inject_fabric", "inject_sessions")
+
+
+def test_the_sources_are_off_by_default_and_their_rows_say_so(cortex_with: CortexMaker):
+    rows = rows_of(cortex_with)
+    for name in SOURCE_ROWS:
+        row = rows[name]
+        assert (row["enabled"], row["effective"], row["origin"]) == (
+            *(False, False),
+            "semantic-default",
+        )
+        assert row["skipped"] == "inject.enabled is false"
+
+
+def test_rows_of_sources_say_where_each_looks(cortex_with: CortexMaker, tmp_path: Path):
+    home, fabric = tmp_path / "state" / "home", tmp_path / "fabric"
+    cortex_with({}, build=False)
+    home.mkdir()
+    fabric.mkdir()
+    (home / "state.db").touch()
+    (home / "memory_store.db").touch()
+    rows = rows_of(cortex_with, "inject: {enabled: true}  # dynamic", FABRIC_DIR=str(fabric))
+    told = [(rows[name]["effective"], rows[name]["timing"]) for name in SOURCE_ROWS]
+    assert told == [(True, "first_turn"), *[(True, "each_turn")] * 3]
+    vault = str(tmp_path / "vault")
+    assert [rows[name]["source"] for name in SOURCE_ROWS] == [
+        f"{vault}, {home / 'memory_store.db'}",
+        vault,
+        str(fabric),
+        str(home / "state.db"),
+    ]
+    assert rows["inject_vault"]["payload"] == "passages of notes"
+    assert {rows[name]["origin"] for name in SOURCE_ROWS} == {"semantic"}
+
+
+@pytest.mark.parametrize(
+    ("text", "row", "reason"),
+    [
+        ("enabled: true, vault: {enabled: false}", "inject_vault", "inject.vault.enabled is false"),
+        ("enabled: true, budget: 0", "inject_vault", "inject.budget is 0"),
+        ("enabled: true, budget: 100", "inject_facts", "200 is the least"),
+        ("enabled: true", "inject_sessions", "home/state.db"),
+        ("enabled: true", "inject_fabric", "neither inject.fabric.path nor FABRIC_DIR is set"),
+        ("enabled: true, fabric: {path: ./no}", "inject_fabric", "there is no folder "),
+    ],
+)
+def test_a_row_says_why_a_source_is_not_asked(
+    cortex_with: CortexMaker, text: str, row: str, reason: str
+):
+    found = rows_of(cortex_with, f"inject: {{{text}}}")[row]
+    assert not found["effective"] and reason in found["skipped"]
+
+
+def test_facts_need_a_vault_or_the_memory_of_the_host(cortex_with: CortexMaker, tmp_path: Path):
+    text = "vault: {path: ./gone}\ninject: {enabled: true, facts: {memory_store_path: ./m.db}}"
+    rows = rows_of(cortex_with, text)
+    memory = tmp_path / "state" / "m.db"
+    assert rows["inject_facts"]["skipped"] == f"there is no vault and no {memory}"
+    assert rows["inject_vault"]["skipped"] == f"there is no vault {tmp_path}/state/gone"
+    memory.touch()
+    assert rows_of(cortex_with, text)["inject_facts"]["source"] == str(memory)
+
+
+def test_without_an_index_the_vault_as_a_source_reads_the_files(cortex_with: CortexMaker):
+    row = rows_of(cortex_with, "inject: {enabled: true}")["inject_vault"]
+    assert row["effective"]
+    assert row["payload"] == "passages of note files, for there is no index yet"
+
+
+def test_beside_the_vault_as_a_source_dynamic_context_is_left_out(
+    cortex_with: CortexMaker, tmp_path: Path
+):
+    text = "hooks: {dynamic_context: {enabled: true}}\ninject: {enabled: true}"
+    row = rows_of(cortex_with, text)["dynamic_context"]
+    assert row["enabled"] and row["skipped"] == "inject.vault tells the same"
+    text = f"vault: {{path: '{tmp_path}/vault'}}\n{text[:-1]}, vault: {{enabled: false}}}}"
+    assert rows_of(cortex_with, text)["dynamic_context"]["effective"]
+
+
+def test_a_pack_is_due_in_the_first_turn_between_the_files_and_recent_topics(
+    cortex_with: CortexMaker, tmp_path: Path
+):
+    text = "hooks: {session_pack: {enabled: true}, recent_context: {enabled: true}}"
+    row = rows_of(cortex_with, text)["session_pack"]
+    assert row["effective"] and row["timing"] == "first_turn"
+    assert row["source"] == f"{tmp_path}/vault, {tmp_path}/state/home/state.db"
+    hooks, _ = settings(tmp_path, text)
+    first = Turn("s", "hello", is_first=True, shown={})
+    assert due(hooks, first) == ["skill_context", "session_pack", "recent_context"]
+    assert due(hooks, replace(first, is_first=False)) == ["skill_context"]
+    assert due(hooks, replace(first, shown={"session_pack": frozenset({"0" * 8})})) == [
+        "skill_context",
+        "recent_context",
+    ]
 
 
 def test_without_an_index_the_vault_has_nothing_to_say(cortex_with: CortexMaker):
@@ -199,7 +317,8 @@ def test_blocks_of_large_budgets_and_little_text_leave_room(
     (tmp_path / "state" / "long.md").write_text("Look it up first. " * 50, "utf-8")
     (tmp_path / "state" / "rules.md").write_text("Be brief. " * 50, "utf-8")
     rows = rows_of(cortex_with, FULL.replace("BUDGET", "3000"))
-    assert all(rows[name]["effective"] for name in HOOK_ROWS[1:5])
+    for name in ("skill_bootstrap", "static_file_bootstrap", "recent_context", "dynamic_context"):
+        assert rows[name]["effective"], name
     assert rows["dynamic_context"]["payload"] == "what the vault says to it"
 
 

@@ -101,6 +101,12 @@ def test_settings_are_read_again_when_their_file_changes(tmp_path):
     file = home / "cortex" / "config.yaml"
     file.write_text(file.read_text("utf-8") + "search: {top_k: 3}\n", "utf-8")
     assert runtime.cortex().config.search.top_k == 3
+    assert not runtime.cortex().config.inject.enabled
+    told = "inject: {enabled: true, max_overlap: 0.5, closers: [jau], vault: {top_k: 7}}\n"
+    file.write_text(file.read_text("utf-8") + told, "utf-8")
+    inject = runtime.cortex().config.inject
+    assert (inject.enabled, inject.max_overlap, inject.closers) == (True, 0.5, ("jau",))
+    assert (inject.vault.top_k, inject.fabric.top_k) == (7, 3)
     file.write_text("search: {top_k: none}\n", "utf-8")
     with pytest.raises(ConfigError, match="top_k must be a whole number"):
         runtime.cortex()

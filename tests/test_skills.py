@@ -26,7 +26,7 @@ from cortex.text import estimate_tokens
 from cortex.vault import frontmatter
 
 SKILLS = Path(__file__).resolve().parent.parent / "skills"
-NAMES = ("cortex-diagnose", "cortex-notes", "cortex-vault")
+NAMES = ("cortex-context", "cortex-diagnose", "cortex-notes", "cortex-vault")
 PARAMETERS = {
     schema["name"]: schema["parameters"]["properties"]
     for schema in (*plugin.SCHEMAS, plugin.WRITE_SCHEMA)
@@ -149,7 +149,7 @@ def vocabulary(
         words |= set(properties)
     words |= set(PARAMETERS["vault_search"]["filters"]["properties"])
     settings = {path: value for name, kind in SECTIONS.items() for path, value in of(kind(), name)}
-    words |= {path.rpartition(".")[2] for path in settings}
+    words |= {name for path in settings for name in path.split(".")}
     return words, settings
 
 
@@ -181,6 +181,7 @@ OTHER_WORDS = {
         "--json",
         "--dry-run",
         "--no-boost",
+        *("--first", "--session", "--wait"),
         *NAMES,
         *frontmatter.LIFECYCLE,
     ),
@@ -201,11 +202,12 @@ def test_every_word_in_code_is_one_that_cortex_knows(
             assert text in settings or text in groups, text
 
 
+@pytest.mark.parametrize("name", ["cortex-context", "cortex-diagnose"])
 def test_every_default_that_is_told_is_the_default(
-    vocabulary: tuple[set[str], dict[str, Any]],
+    name: str, vocabulary: tuple[set[str], dict[str, Any]]
 ) -> None:
     _, settings = vocabulary
-    _, body = parts("cortex-diagnose")
+    _, body = parts(name)
     rows = re.findall(r"^\| `([\w.]+)` \| ([^|]+) \| ([^|]*)\|$", body, re.MULTILINE)
     assert len(rows) == 8
     for path, told, about in rows:

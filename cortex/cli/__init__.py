@@ -29,6 +29,8 @@ COMMANDS = {
     "search": "find notes by words, meaning and links",
     "search-eval": "how well searches find what your judged cases expect",
     "context": "cited Markdown for a question, within a token budget",
+    "inject": "what would be put behind a message, from where, and why not more",
+    "pack": "what a session starts from, bounded and sealed: build, verify, show",
     "read": "print a note, one heading of it, or some lines",
     "note": "write a note from a template, checked, into the right folder",
     "validate-frontmatter": "what is wrong in the frontmatter of notes, and how to mend it",
@@ -54,7 +56,7 @@ PURPOSES = {
     "look after it": (
         *("status", "doctor", "validate-frontmatter", "wiki-health", "lifecycle", "note", "reset"),
     ),
-    "with Hermes": ("cron", "session-sources", "hook"),
+    "with Hermes": ("inject", "pack", "cron", "session-sources", "hook"),
 }
 
 DEBUG = "CORTEX_DEBUG"  # set: a bug shows its traceback
@@ -82,7 +84,7 @@ def main(argv: Sequence[str] | None = None, program: str = PROGRAM) -> int:
             sys.stdout.flush()
         return code
     except CortexError as error:
-        say(str(error))
+        say(_masked(str(error)))
         return error.exit_code
     except KeyboardInterrupt:
         say("stopped; what was built before is still in use, and the same command goes on")
@@ -91,7 +93,7 @@ def main(argv: Sequence[str] | None = None, program: str = PROGRAM) -> int:
         _close_stdout()
         return 128 + 13  # as if SIGPIPE had ended it
     except OSError as error:
-        say(_told(error))
+        say(_masked(_told(error)))
         if error.filename is None:
             _close_stdout()
         return 1
@@ -104,7 +106,7 @@ def main(argv: Sequence[str] | None = None, program: str = PROGRAM) -> int:
         if os.environ.get(DEBUG):
             raise
         say(
-            f"this is a bug in Cortex ({type(error).__name__}: {error}); "
+            f"this is a bug in Cortex ({type(error).__name__}: {_masked(str(error))}); "
             f"set {DEBUG}=1 to see where, and please report it"
         )
         return 1
@@ -334,6 +336,13 @@ def _close_stdout() -> None:
     """So that Python does not try to write the rest once more when it ends."""
     with contextlib.suppress(OSError, ValueError):  # not a real file, e.g. in a test
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _masked(message: str) -> str:
+    """A message without secrets: it may repeat what was typed, or a name that was found."""
+    from ..redaction import redact
+
+    return redact(message)[0]
 
 
 def _told(error: OSError) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .cron import CronConfig, MaintenanceConfig, NightlyPromotionConfig, WeeklyReviewConfig
+from .inject import InjectConfig
 from .load import load
 from .schema import (
     Config,
@@ -28,6 +29,7 @@ __all__ = [
     "HermesMemoryConfig",
     "HooksConfig",
     "IndexConfig",
+    "InjectConfig",
     "MaintenanceConfig",
     "NightlyPromotionConfig",
     "SearchConfig",

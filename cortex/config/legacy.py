@@ -16,19 +16,26 @@ from .schema import (
 
 Origin = Literal["semantic", "semantic-default", "legacy"]
 
-BLOCKS = ("skill_context", "bootstrap_context", "recent_context", "dynamic_context")
+BLOCKS = (
+    "skill_context",
+    "bootstrap_context",
+    "session_pack",
+    "recent_context",
+    "dynamic_context",
+)
 
 
 def in_force(config: Config) -> tuple[HooksConfig, Origin]:
     """The blocks that count, and where they are from.
 
-    One of today's blocks in the config is enough for context_injection to be ignored: "semantic".
-    With it alone they are made of it: "legacy". With none, the defaults: "semantic-default".
-    A block is in the config when a setting stands below its name. The bare name does not count:
-    `cortex init` writes all of them, with the settings below commented out.
+    One of today's blocks in the config is enough for context_injection to be ignored, and so is
+    inject.enabled: true: "semantic". With context_injection alone they are made of it: "legacy".
+    With none, the defaults: "semantic-default". A block is in the config when a setting stands
+    below its name. The bare name does not count: `cortex init` writes all of them, with the
+    settings below commented out. Nor does `inject` while it is off: it would tell nothing instead.
     """
     hooks = config.hooks
-    if any(_says_something(config, block) for block in BLOCKS):
+    if config.inject.enabled or any(_says_something(config, block) for block in BLOCKS):
         return hooks, "semantic"
     if not is_given(config):
         return hooks, "semantic-default"

@@ -26,14 +26,21 @@ def commented(
     include: Sequence[str] = (),
     exclude: Sequence[str] = (),
     chunks_path: str | None = None,
+    *,
+    inject: bool = False,
 ) -> str:
-    """A config for `vault`: what people set first is set, all the rest is there to uncomment."""
+    """A config for `vault`: what people set first is set, all the rest is there to uncomment.
+
+    inject: whether it switches the sources of `inject` on, which are off by default.
+    """
     path = str(vault).replace("$", "$$")
     given: dict[Any, Json] = {("vault", "path"): path}
     given["vault", "include_folders"] = list(include)
     given["vault", "exclude_folders"] = list(exclude)
     if chunks_path is not None:
         given["index", "chunks_path"] = chunks_path
+    if inject:
+        given["inject", "enabled"] = True
     lines = [_HEAD.rstrip("\n")]
     for name, kind in SECTIONS.items():
         lines += ["", f"{name}:", *_commented_section(kind(), (name,), given)]

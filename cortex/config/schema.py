@@ -10,10 +10,11 @@ from typing import Literal
 
 from ..errors import UsageError
 from .cron import CronConfig, twins
+from .inject import InjectConfig
 from .setting import setting
 
 # Sections that other parts of Cortex read: they may stand in the file; nothing here checks them.
-OTHER_SECTIONS = ("loop", "inject")
+OTHER_SECTIONS = ("loop",)
 
 # Of one block of `hooks`, in tokens: the marks cost about 100, and less than the rest says nothing.
 LEAST_BUDGET = 200
@@ -293,6 +294,16 @@ class DynamicContextConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class SessionPackConfig:
+    """A sealed pack of facts, handoffs, receipts and sessions, as `cortex pack build` makes it."""
+
+    enabled: bool = setting(False, "true tells a pack in a session's first turn")
+    budget: int = setting(1000, _BUDGET, unit="tokens", low=0, high=3000)
+    max_bytes: int = setting(4096, "of the pack itself", unit="bytes", low=1024, high=65536)
+    when: Literal["first_turn"] = setting("first_turn", "the one time there is")
+
+
+@dataclass(frozen=True, slots=True)
 class ContextInjectionConfig:
     """The older form of the blocks above; ignored as soon as one of them is given."""
 
@@ -321,6 +332,7 @@ class HooksConfig:
     bootstrap_context: BootstrapContextConfig = BootstrapContextConfig()
     recent_context: RecentContextConfig = RecentContextConfig()
     dynamic_context: DynamicContextConfig = DynamicContextConfig()
+    session_pack: SessionPackConfig = SessionPackConfig()
     context_injection: ContextInjectionConfig = ContextInjectionConfig()
 
 
@@ -364,6 +376,7 @@ class Config:
     context_builder: ContextBuilderConfig
     hermes_memory: HermesMemoryConfig
     hooks: HooksConfig
+    inject: InjectConfig
     tools: ToolsConfig
     cron: CronConfig
     logging: LoggingConfig
@@ -378,6 +391,7 @@ SECTIONS: dict[str, type] = {
     "context_builder": ContextBuilderConfig,
     "hermes_memory": HermesMemoryConfig,
     "hooks": HooksConfig,
+    "inject": InjectConfig,
     "tools": ToolsConfig,
     "cron": CronConfig,
     "logging": LoggingConfig,

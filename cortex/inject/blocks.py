@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from ..config.schema import LEAST_BUDGET, HooksConfig
 from .turn import Turn
 
-SWITCH = "HERMES_CORTEX_CONTEXT"
-ON = ("", "on", "1", "true", "yes")  # at any other value of it nothing is injected
-
-# In the order in which they stand behind the message.
-BLOCKS = ("skill_context", "bootstrap_context", "recent_context", "dynamic_context")
-
-
-def is_switched_off(env: Mapping[str, str]) -> bool:
-    return env.get(SWITCH, "").strip().casefold() not in ON
+# In the order in which they stand behind the message; behind them stand the sources of `inject`.
+BLOCKS = (
+    "skill_context",
+    "bootstrap_context",
+    "session_pack",
+    "recent_context",
+    "dynamic_context",
+)
 
 
 def is_on(name: str, hooks: HooksConfig) -> bool:

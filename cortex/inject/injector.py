@@ -1,28 +1,27 @@
-"""What is put behind the user's message: blocks that are due, made side by side, by a deadline."""
+"""What is put behind the user's message, as the host asks for it: for whom, by when, with a log."""
 
 from __future__ import annotations
 
 import logging
 import os
 import time
-import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
 from ..commands import as_typed
 from ..config.legacy import in_force
-from ..config.schema import Config, HooksConfig
-from ..errors import ConfigError, CortexError
-from ..generated import Block, mark
+from ..config.schema import Config
+from ..errors import ConfigError
 from ..home import chosen
-from ..patience import Job, Workers
+from ..patience import Workers
 from ..platforms import Session, refusal
-from . import sources
-from .blocks import due, is_switched_off
-from .sources import MAX_CHARS, Draft, Vault
+from ..switch import is_switched_off
+from .assembly import Asked, assembled, failure
+from .report import Report
+from .shown import carried_in
+from .sources import Vault
 from .turn import Turn, read_turn
 
 MARGIN_S = 0.1  # of the deadline, for what is done after the wait
@@ -77,17 +76,20 @@ class Injector:
             return None
         hooks, _ = in_force(vault.config)
         self._allowed_s[home] = hooks.deadline_ms / 1000
-        blocks = self._made(vault, hooks, turn, home, _deadline(began, hooks.deadline_ms / 1000))
-        if not blocks:
-            return None
-        text = mark(blocks)
-        _logger.debug(
-            "%s put behind the message in %.0f ms, %d characters",
-            ", ".join(block.name for block in blocks),
-            1000 * (time.monotonic() - began),
-            len(text),
+        asked = Asked(
+            vault=vault,
+            hooks=hooks,
+            inject=vault.config.inject,
+            turn=turn,
+            carried=carried_in(kwargs.get("conversation_history")),
+            home=home,
+            env=env,
+            deadline=deadline(began, hooks.deadline_ms / 1000),
+            allowed_ms=hooks.deadline_ms,
         )
-        return text
+        report = assembled(asked, self._workers, self._say)
+        self._log(report, time.monotonic() - began)
+        return report.text or None
 
     def warm(self, kwargs: Mapping[str, Any]) -> None:
         """Open what a search needs, in the background, where the settings ask for it.
@@ -114,13 +116,17 @@ class Injector:
 
         The message of any other may hold text of a note.
         """
-        if isinstance(error, CortexError):
-            self._say(f"{what}: {error}")
-        elif isinstance(error, ModuleNotFoundError) and error.name:
-            self._say(f"{what}: {error.name} is not installed; run: cortex install")
-        else:
-            where = "".join(traceback.format_tb(error.__traceback__))
-            self._say(f"{what} failed with {type(error).__name__}\n{where}")
+        self._say(failure(what, error))
+
+    def _log(self, report: Report, seconds: float) -> None:
+        """One line of names and counts."""
+        took = f"{report.characters} characters in {1000 * seconds:.0f} ms"
+        if not report.enabled:
+            if report.blocks:
+                names = ", ".join(block.name for block in report.blocks)
+                _logger.debug("%s put behind the message, %s", names, took)
+            return
+        _logger.info("session %.100r: %s, %s", report.session, report.summary(), took)
 
     def _session(self, kwargs: Mapping[str, Any]) -> Session:
         session_id = str(kwargs.get("session_id") or "")
@@ -137,7 +143,7 @@ class Injector:
         """As _open, waited for as long as a turn may take; None when it takes longer or fails."""
         until = began + FIRST_WAIT_S
         if home in self._allowed_s:
-            until = _deadline(began, self._allowed_s[home])
+            until = deadline(began, self._allowed_s[home])
         opening = self._workers.start(
             ("settings", home), partial(self._open, session, home, env), by=turn.session_id
         )
@@ -165,42 +171,6 @@ class Injector:
             _logger.debug("nothing is put into this session: %s", refused)
             return None
         return vault
-
-    def _made(
-        self, vault: Vault, hooks: HooksConfig, turn: Turn, home: Path, deadline: float
-    ) -> list[Block]:
-        """The blocks that are ready by the deadline, in their order."""
-        tries: list[_Try] = []
-        for name in due(hooks, turn):
-            drafts = partial(_drafts, name, vault, hooks, turn, home, deadline)
-            one = _Try(name, tuple(tries), drafts, deadline)
-            one.job = self._workers.start((name, home), one.make, by=turn.session_id)
-            if one.job is None:
-                self._say(f"{name}: left out, for an earlier turn's has not ended yet")
-            else:
-                tries.append(one)
-        blocks: list[Block] = []
-        for one in tries:
-            assert one.job is not None
-            if not one.job.is_done(deadline):
-                one.job.is_late = True
-                if one.block is None:
-                    self._say(f"{one.name}: left out, not ready within {hooks.deadline_ms} ms")
-            elif one.job.error is not None:
-                self.report(one.name, one.job.error)
-            block, lacks_room = one.block, one.lacks_room
-            if block is not None and len(mark([*blocks, block])) > MAX_CHARS:
-                block, lacks_room = None, True
-            if block is not None:
-                blocks.append(block)
-            if lacks_room:
-                self._tell_of_room(one.name, is_shown=block is not None)
-        return blocks
-
-    def _tell_of_room(self, name: str, *, is_shown: bool) -> None:
-        what, level = ("shortened", logging.INFO) if is_shown else ("left out", logging.WARNING)
-        share = f"the {MAX_CHARS:,} characters that the blocks of a turn share"
-        self._say(f"{name}: {what}, for it lacks room in {share}", level)
 
     def _say(self, message: str, level: int = logging.WARNING) -> None:
         """Once, and else for who debugs: the same would be said at each turn."""
@@ -231,47 +201,6 @@ def refused_hooks(
     return refusal(admitted, session, home, env)
 
 
-def _deadline(began: float, allowed_s: float) -> float:
+def deadline(began: float, allowed_s: float) -> float:
     """Until when to wait, in seconds of time.monotonic."""
     return began + allowed_s - min(MARGIN_S, allowed_s / 5)
-
-
-@dataclass(slots=True)
-class _Try:
-    """One block on its way, on a thread of its own."""
-
-    name: str
-    earlier: Sequence[_Try]  # which stand before it in the message
-    drafts: Callable[[], Iterator[Draft | None]]
-    deadline: float
-    job: Job[None] | None = None
-    block: Block | None = field(default=None)  # the best so far
-    lacks_room: bool = False  # the blocks before it made that one shorter, or left it out
-
-    def make(self) -> None:
-        for draft in self.drafts():
-            if time.monotonic() > self.deadline:
-                return
-            made = (None, False) if draft is None else draft.fitted(self._room())
-            self.block, self.lacks_room = made
-
-    def _room(self) -> int:
-        """Characters that the blocks before it leave; one that is slow is not waited for long."""
-        now = time.monotonic()
-        until = now + (self.deadline - now) / 4
-        blocks = [one.block for one in self.earlier if one.job and one.job.is_done(until)]
-        return MAX_CHARS - len(mark([block for block in blocks if block is not None]))
-
-
-def _drafts(
-    name: str, vault: Vault, hooks: HooksConfig, turn: Turn, home: Path, deadline: float
-) -> Iterator[Draft | None]:
-    shown = turn.shown.get(name, frozenset())
-    if name == "skill_context":
-        yield sources.skill(hooks.skill_context, vault.config.path.parent, shown)
-    elif name == "bootstrap_context":
-        yield sources.bootstrap(hooks.bootstrap_context)
-    elif name == "recent_context":
-        yield sources.recent(hooks.recent_context, home, turn.session_id, time.time())
-    elif name == "dynamic_context":
-        yield from sources.dynamic(hooks.dynamic_context, vault, turn.message, shown, deadline)

@@ -10,17 +10,25 @@ from pathlib import Path
 from ..config.legacy import Origin, in_force, is_given
 from ..config.schema import LEAST_BUDGET, Config, HooksConfig
 from ..home import hermes_home
-from .blocks import SWITCH, is_on, is_switched_off
+from ..records import memory_store
+from ..switch import SWITCH, is_switched_off
+from .blocks import is_on
+from .fabric import FOLDER, folder_of
 from .sources import MAX_CHARS, bootstrap_files, skill_file
 
 TARGET = "behind the user's message"
-# The settings below `hooks` that a row is about.
+# The settings that a row is about, below `hooks` but for the sources.
 SETTING = {
     "cache_warm": "cache_warm",
     "skill_bootstrap": "skill_context",
     "static_file_bootstrap": "bootstrap_context",
+    "session_pack": "session_pack",
     "recent_context": "recent_context",
     "dynamic_context": "dynamic_context",
+    "inject_facts": "inject.facts",
+    "inject_vault": "inject.vault",
+    "inject_fabric": "inject.fabric",
+    "inject_sessions": "inject.sessions",
     "legacy_context_injection": "context_injection",
 }
 # By a low estimate: a block is called too long only where it surely is.
@@ -42,9 +50,9 @@ class Row:
 
 
 def lifecycle_rows(config: Config, env: Mapping[str, str], *, has_index: bool) -> list[Row]:
-    """One row a block, always the same six in the same order.
+    """One row a block or source, always the same eleven in the same order.
 
-    env: where the kill switch and HERMES_HOME are looked up.
+    env: where the kill switch, HERMES_HOME and FABRIC_DIR are looked up.
     """
     hooks, origin = in_force(config)
     off = f"{SWITCH} is {env.get(SWITCH, '').strip()}" if is_switched_off(env) else None
@@ -52,8 +60,13 @@ def lifecycle_rows(config: Config, env: Mapping[str, str], *, has_index: bool) -
     blocks = [
         _row(config, hooks, origin, off, "skill_bootstrap", *_skill(config, hooks)),
         _row(config, hooks, origin, off, "static_file_bootstrap", *_bootstrap(hooks)),
+        _row(config, hooks, origin, off, "session_pack", *_pack(config, home)),
         _row(config, hooks, origin, off, "recent_context", *_recent(hooks, home)),
         _row(config, hooks, origin, off, "dynamic_context", *_dynamic(config, hooks, has_index)),
+        _source_row(config, off, "facts", *_facts(config, home)),
+        _source_row(config, off, "vault", *_notes(config, has_index)),
+        _source_row(config, off, "fabric", *_fabric(config, env)),
+        _source_row(config, off, "sessions", *_sessions(config, home)),
     ]
     return [
         _warm_row(config, has_index),
@@ -123,13 +136,41 @@ def _row(
     )
 
 
+def _source_row(
+    config: Config, off: str | None, name: str, source: str, payload: str, lacking: str | None
+) -> Row:
+    inject, settings = config.inject, getattr(config.inject, name)
+    skipped: str | None
+    enabled = inject.enabled and settings.enabled
+    if not inject.enabled:
+        skipped = "inject.enabled is false"
+    elif not settings.enabled:
+        skipped = f"inject.{name}.enabled is false"
+    else:
+        skipped = _too_small("inject", inject.budget) or off or lacking or _nowhere(config)
+    groups = SETTING.values()  # a bare name with nothing below it sets nothing
+    is_given = any(path.startswith("inject.") and path not in groups for path in config.given)
+    return Row(
+        phase="pre_llm_call",
+        name=f"inject_{name}",
+        enabled=enabled,
+        effective=skipped is None,
+        timing="first_turn" if name == "facts" else "each_turn",
+        origin="semantic" if is_given else "semantic-default",
+        skipped=skipped,
+        source=source,
+        payload=payload,
+        target=TARGET,
+    )
+
+
 def _legacy_row(config: Config, origin: Origin, off: str | None, has_index: bool) -> Row:
     old = config.hooks.context_injection
     skipped = None
     if not is_given(config):
         state, skipped = "legacy-absent", "not in the config"
     elif origin != "legacy":
-        state, skipped = "legacy-ignored", "the blocks above are in the config and count instead"
+        state, skipped = "legacy-ignored", "what stands above is in the config and counts instead"
     else:
         state = "legacy-active"
         if not old.enabled:
@@ -190,6 +231,11 @@ def _bootstrap(hooks: HooksConfig) -> tuple[str, str, str | None]:
     return ", ".join(places), labels, lacking
 
 
+def _pack(config: Config, home: Path) -> tuple[str, str, str | None]:
+    places = [str(place) for place in (config.vault.path, home / "state.db") if place is not None]
+    return ", ".join(places), "facts, handoffs, receipts and sessions, sealed", None
+
+
 def _recent(hooks: HooksConfig, home: Path) -> tuple[str, str, str | None]:
     database = hooks.recent_context.state_db_path or home / "state.db"
     lacking = None if _is_readable(database) else f"there is no {database}"
@@ -199,7 +245,44 @@ def _recent(hooks: HooksConfig, home: Path) -> tuple[str, str, str | None]:
 def _dynamic(config: Config, hooks: HooksConfig, has_index: bool) -> tuple[str, str, str | None]:
     asked = hooks.dynamic_context.query.strip()
     payload = "what the vault says to a fixed query" if asked else "what the vault says to it"
-    return str(config.vault.path or ""), payload, None if has_index else _NO_INDEX
+    lacking = None if has_index else _NO_INDEX
+    if config.inject.enabled and config.inject.vault.enabled:
+        lacking = "inject.vault tells the same"
+    return str(config.vault.path or ""), payload, lacking
+
+
+def _facts(config: Config, home: Path) -> tuple[str, str, str | None]:
+    memory = config.inject.facts.memory_store_path or home / memory_store.FILE
+    there = [str(memory)] if _is_readable(memory) else []
+    if _no_vault(config) is None:
+        there.insert(0, str(config.vault.path))
+    lacking = None if there else f"there is no vault and no {memory}"
+    return ", ".join(there), "facts that are valid now", lacking
+
+
+def _notes(config: Config, has_index: bool) -> tuple[str, str, str | None]:
+    payload = "passages of notes" if has_index else f"passages of note files, for {_NO_INDEX}"
+    return str(config.vault.path or ""), payload, _no_vault(config)
+
+
+def _no_vault(config: Config) -> str | None:
+    if config.vault.path is None:
+        return "vault.path is not set"
+    return None if config.vault.path.is_dir() else f"there is no vault {config.vault.path}"
+
+
+def _fabric(config: Config, env: Mapping[str, str]) -> tuple[str, str, str | None]:
+    folder = folder_of(config.inject.fabric, env)
+    if folder is None:
+        return "", "entries of agents", f"neither inject.fabric.path nor {FOLDER} is set"
+    lacking = None if folder.is_dir() else f"there is no folder {folder}"
+    return str(folder), "entries of agents", lacking
+
+
+def _sessions(config: Config, home: Path) -> tuple[str, str, str | None]:
+    database = config.inject.sessions.state_db_path or home / "state.db"
+    lacking = None if _is_readable(database) else f"there is no {database}"
+    return str(database), "what was said in earlier sessions", lacking
 
 
 def _lengths(config: Config, hooks: HooksConfig) -> dict[str, int]:

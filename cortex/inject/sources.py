@@ -17,11 +17,12 @@ from ..config.schema import (
     Config,
     DynamicContextConfig,
     RecentContextConfig,
+    SessionPackConfig,
     SkillContextConfig,
     StaticFile,
 )
 from ..errors import Unavailable
-from ..generated import Block, escape, escape_citations, key, mark
+from ..generated import Block, escape, escape_citations, escape_labels, key, mark
 from ..patience import Urgent
 from ..records import static
 from ..redaction import redact
@@ -59,6 +60,12 @@ class Vault(Protocol):
         plain: bool = False,
     ) -> SearchResult: ...
 
+    def warm(self) -> None: ...
+
+    def session_pack(
+        self, message: str, home: Path, session_id: str, deadline: float
+    ) -> str | None: ...
+
 
 @dataclass(frozen=True, slots=True)
 class Draft:
@@ -68,27 +75,34 @@ class Draft:
     budget: int  # tokens, with its marks and the frame around it
     compose: Callable[[int], tuple[str, tuple[str, ...]]]  # tokens -> (text, keys); "" for none
 
-    def fitted(self, room: int = MAX_CHARS) -> tuple[Block | None, bool]:
-        """The block within its budget and `room` characters, frame included; None if none fits.
+    def fitted(
+        self, chars: int = MAX_CHARS, tokens: int | None = None
+    ) -> tuple[Block | None, bool]:
+        """The block within its budget and what is left of a turn, frame included; None if none
+        fits.
 
         And whether it is for want of room that it is shorter than its budget allows, or none.
         """
-        lacks_room = False
-        tokens = self.budget - estimate_tokens(mark([Block(self.name, "", ("0" * 8,))]))
+        allowed = self.budget if tokens is None else min(self.budget, tokens)
+        marks = estimate_tokens(mark([Block(self.name, "", ("0" * 8,))]))
+        wanted = allowed - marks
+        lacks_room = allowed < self.budget and (
+            self.compose(self.budget - marks) != self.compose(max(wanted, 0))
+        )
         for attempt in range(_TRIES):
-            text, keys = self.compose(tokens) if tokens > 0 else ("", ())
+            text, keys = self.compose(wanted) if wanted > 0 else ("", ())
             if not text:
                 return None, lacks_room
             block = Block(self.name, text, keys)
             framed = mark([block])
             used = estimate_tokens(framed)
-            too_long = math.ceil((len(framed) - room) / len(framed) * used)
-            excess = max(used - self.budget, too_long)
+            too_long = math.ceil((len(framed) - chars) / len(framed) * used)
+            excess = max(used - allowed, too_long)
             if excess <= 0:
                 return block, lacks_room
-            lacks_room = lacks_room or too_long > max(used - self.budget, 0)
+            lacks_room = lacks_room or excess > max(used - self.budget, 0)
             # Texts shrink by whole lines, so what is just too much may stay so for long.
-            tokens = min(tokens, used) - excess - attempt * tokens // 20
+            wanted = min(wanted, used) - excess - attempt * wanted // 20
         return None, lacks_room
 
 
@@ -142,6 +156,12 @@ def bootstrap_files(settings: BootstrapContextConfig) -> list[StaticFile]:
     return sorted(files, key=lambda file: file.order)
 
 
+def session_pack(settings: SessionPackConfig, made: str | None) -> Draft | None:
+    """made: the pack as Markdown, already guarded; None where there is none."""
+    text = escape_labels(escape(made or "")).strip()
+    return _draft_of("session_pack", settings.budget, text) if text else None
+
+
 def recent(settings: RecentContextConfig, home: Path, session_id: str, now: float) -> Draft | None:
     """The topics of the last sessions, by their titles. Raises Unavailable without a database.
 
@@ -157,7 +177,7 @@ def recent(settings: RecentContextConfig, home: Path, session_id: str, now: floa
         include=settings.include_sources,
         exclude=settings.exclude_sources,
         without=session_id,
-        profiles=_profiles(home),
+        profiles=profiles(home),
     )
     found = topics(sessions)
     if settings.diagnostics:
@@ -194,7 +214,7 @@ def recent(settings: RecentContextConfig, home: Path, session_id: str, now: floa
     return Draft("recent_context", settings.budget, compose)
 
 
-def _profiles(home: Path) -> tuple[str, ...]:
+def profiles(home: Path) -> tuple[str, ...]:
     """What the host calls the profile of a home; that of its root has two names."""
     return (home.name,) if home.parent.name == "profiles" else ("default", "custom")
 
@@ -249,7 +269,7 @@ def _found(result: SearchResult, budget: int, shown: AbstractSet[str], cite: boo
         told = {_words(hit) for hit in fresh if hit.chunk.id not in skipped}
         # A copy in another note is named beside the text it repeats, and counts as told.
         keys = dict.fromkeys(_key_of(hit) for hit in fresh if _words(hit) in told)
-        return context.text, tuple(keys)
+        return escape_labels(context.text), tuple(keys)
 
     return Draft("dynamic_context", budget, compose)
 
@@ -351,4 +371,4 @@ def _closed(text: str) -> str:
 
 def _name(text: str) -> str:
     """Untrusted text for the inside of a line."""
-    return escape_citations(escape(redact(one_line(text))[0])).strip()
+    return escape_labels(escape_citations(escape(redact(one_line(text))[0]))).strip()

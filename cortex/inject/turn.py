@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .. import generated
+from .shown import sent_behind
 
 MAX_MESSAGE = 4_000  # characters that are looked at
 
@@ -60,24 +61,9 @@ def shown_in(messages: Sequence[Mapping[str, Any]]) -> dict[str, frozenset[str]]
     """
     found: dict[str, frozenset[str]] = {}
     for message in messages:
-        sent, content = message.get("api_content"), message.get("content")
-        if message.get("role") != "user" or not isinstance(sent, str):
-            continue
-        own = content.strip() if isinstance(content, str) else ""
-        for name, keys in generated.shown(_behind(sent, own)).items():
+        for name, keys in generated.shown(sent_behind(message)).items():
             found[name] = found.get(name, frozenset()) | keys
     return found
-
-
-def _behind(sent: str, own: str) -> str:
-    """What the host put behind the user's own words; all of `sent` when it holds them no more.
-
-    In a group it puts in front of them what others wrote, where anybody can have forged a frame.
-    """
-    if sent.startswith(own):
-        return sent[len(own) :]
-    at = sent.rfind(f"{own}\n\n{generated.OPENING}")
-    return sent[at if at >= 0 else max(sent.rfind(own), 0) :]
 
 
 def _split(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import datetime as dt
-import errno
 import os
 import re
 from collections.abc import Mapping
@@ -13,7 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from ..errors import CortexError, UsageError
-from ..files import dumps
+from ..files import append_event
 from ..generated import strip
 from ..types import Json
 from ..vault.note_schema import FOLDER_TYPES, RAW, TEMPLATES
@@ -109,21 +108,9 @@ def write_confirmed(
 
 
 def _record(state: Path, now: dt.datetime, event: str, about: Mapping[str, Json]) -> None:
-    """Append a line to writes.jsonl and see it on the disk. Raises CortexError."""
-    time = now.astimezone(dt.UTC).isoformat(timespec="seconds")
-    line = dumps({"time": time, "event": event, **about}).encode("utf-8", "backslashreplace")
-    flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0)
+    """Append a line to writes.jsonl. Raises CortexError."""
     try:
-        state.mkdir(parents=True, exist_ok=True)
-        with os.fdopen(os.open(state / RECORD, flags, 0o600), "r+b", buffering=0) as file:
-            if file.seek(0, os.SEEK_END):
-                file.seek(-1, os.SEEK_END)
-                if file.read(1) != b"\n":  # a full disk had cut a line short
-                    line = b"\n" + line
-            line += b"\n"
-            if file.write(line) != len(line):
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-            os.fsync(file.fileno())
+        append_event(state / RECORD, now, event, about)
     except OSError as error:
         why = error.strerror or error
         raise CortexError(f"the record of writes, {RECORD}, cannot be written: {why}") from None

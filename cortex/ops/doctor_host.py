@@ -15,7 +15,7 @@ from .._version import __version__
 from ..checks.doctor import FIX, Finding, Found, listed, ok
 from ..commands import IN_HOST, host_itself, in_host
 from ..home import default_home
-from ..inject.blocks import SWITCH, is_switched_off
+from ..switch import SWITCH, is_switched_off
 from . import homes, host_config, plugin_folder
 
 COPY_SKILLS = "copy the skills"

@@ -132,7 +132,8 @@ def init(
         if scaffold:
             layout.write(vault, pieces)
         if not has_config:
-            artifacts.write_text(config_path, commented(vault, include, exclude, chunks_path))
+            text = commented(vault, include, exclude, chunks_path, inject=True)
+            artifacts.write_text(config_path, text)
     except PermissionError as error:
         place = Path(error.filename)
         place = place.parent if place.name.startswith(artifacts.STAGED) else place
