@@ -92,7 +92,7 @@ class Chunk:
     text: str  # what is shown and searched: comments left out, fences valid, heading lines left out
     tags: tuple[str, ...] = ()  # inline, in this span
     links: tuple[Link, ...] = ()
-    secrets: tuple[str, ...] = ()  # lines of a secret that goes over this span's borders
+    secrets: tuple[str, ...] = ()  # lines of secrets that the text alone does not show as such
 
     @property
     def search_text(self) -> str:

@@ -1,4 +1,4 @@
-"""Tests in two processes at once, and the host's own look for a gateway: it sees any on the machine."""
+"""Tests run two at a time; the host sees any gateway on the machine, so these take turns."""
 
 from __future__ import annotations
 

@@ -170,6 +170,10 @@ inject:
         ("inject: {vault: {threshold: high}}", "inject.vault.threshold must be a number"),
         ("inject: {facts: {share: 0}}", "inject.facts.share must be more than 0, found 0"),
         ("inject: {fabric: {top_k: 0}}", "inject.fabric.top_k must be at least 1, found 0"),
+        ("inject: {top_k: 3}", "did you mean vault.top_k, fabric.top_k, sessions.top_k or facts"),
+        ("inject: {min_trust: 0.5}", "inject.min_trust is not a setting; did you mean facts.min_t"),
+        ("inject: {closers: ['!!!']}", "inject.closers must be phrases of words, found '!!!'"),
+        ("inject: {closers: ['and the boiler?']}", "leave the question mark out"),
     ],
 )
 def test_what_is_wrong_below_inject_is_named_with_its_place(

@@ -79,6 +79,32 @@ def test_entries_come_newest_first_and_each_has_an_id_of_its_own(tmp_path: Path)
     ]
 
 
+def test_of_many_files_those_are_read_that_their_names_or_times_make_the_newest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("cortex.records.fabric.MAX_ENTRIES", 2)
+    folder_with(tmp_path, {f"{2001 + n}-03-01-pump.md": f"Pump {n}." for n in range(20)})
+    for file in tmp_path.iterdir():
+        os.utime(file, (1e9, 1e9))  # as a copy leaves them
+    fabric = read_fabric(tmp_path)
+    assert [entry.day for entry in fabric.entries] == ["2020-03-01", "2019-03-01"]
+    assert fabric.unread == 18
+    monkeypatch.setattr("cortex.records.fabric.MAX_FILES", 2)  # those named last
+    assert [entry.day for entry in read_fabric(tmp_path).entries] == ["2020-03-01", "2019-03-01"]
+
+
+def test_a_day_that_no_calendar_has_is_none(tmp_path: Path):
+    folder_with(tmp_path, {"2026-02-30-a.md": "---\ndate: 2026-13-45\n---\nSo."})
+    assert read_fabric(tmp_path).entries[0].day == ""
+
+
+def test_what_is_no_evidence_does_not_keep_an_entry_from_being_told(tmp_path: Path):
+    folder_with(tmp_path, {"a.md": "The boiler runs at 1.5 bar."})
+    for message in ("⚓ the boiler 😀😀?", "Do you remember what I told you of the boiler?"):
+        assert [item.id for item in asked(tmp_path, message).items] == ["fabric:a.md"]
+    assert asked(tmp_path, "what is that, and at what?").matched == 0  # stop words alone
+
+
 def test_what_is_no_entry_is_skipped_and_counted(tmp_path: Path):
     folder_with(tmp_path, {"a.md": ENTRY, "b.md": b"\0\xff\x01" * 90, "c.md": "", "d.txt": "no"})
     fabric = read_fabric(tmp_path)

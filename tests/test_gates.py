@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+import gate_chat as chat
 import gate_messages as messages
-from cortex.inject.gates import Gate, gate, overlap
+from cortex.inject.gates import Gate, gate, overlap, overlaps
 
 
 def gated(message: str, *, min_chars: int = 6, closers: tuple[str, ...] = ()) -> Gate:
@@ -28,6 +29,54 @@ def test_of_messages_that_the_lists_were_not_made_from_hardly_any_is_taken_wrong
     assert len(messages.UNSEEN_ASKING) == len(messages.UNSEEN_CLOSING) == 50
     assert wrong == []
     assert len(missed) <= 3
+
+
+@pytest.mark.parametrize("language", chat.ASKING)
+def test_chat_that_asks_or_decides_is_no_closer(language: str):
+    told = chat.ASKING[language].strip().splitlines()
+    assert [message for message in told if gated(message).kind == "closer"] == []
+
+
+@pytest.mark.parametrize("language", chat.CLOSING)
+def test_chat_that_only_closes_is_a_closer(language: str):
+    told = chat.CLOSING[language].strip().splitlines()
+    assert [message for message in told if gated(message).kind != "closer"] == []
+
+
+def test_no_closes_where_it_does_not_mean_not():
+    negated, declined = chat.NEGATED.strip().splitlines(), chat.DECLINED.strip().splitlines()
+    assert [message for message in negated if gated(message).kind == "closer"] == []
+    assert [message for message in declined if gated(message).kind != "closer"] == []
+
+
+@pytest.mark.parametrize(("message", "meant"), chat.MIXED)
+def test_what_is_meant_reaches_the_sources_whole(message: str, meant: str):
+    told = gated(message)
+    assert told.kind != "closer"
+    assert meant in told.message
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        *("にわとり", "おとな", "なおす", "ことわり", "おすわり", "撒哈拉", "太行", "拜恩"),
+        *("오하이오", "오키나와", "이더넷", "바이오", "하이에나", "와이어"),
+    ],
+)
+def test_a_word_is_no_closer_for_being_made_of_its_characters(word: str):
+    assert gated(word).kind == gated(f"ありがとう、{word}").kind == ""
+
+
+@pytest.mark.parametrize("word", ["luz", "Termine", "extra", "legal", "stark", "nara", "selva"])
+def test_a_word_that_names_a_thing_in_another_language_closes_beside_others_alone(word: str):
+    assert gated(word, min_chars=0).kind == ""
+    assert gated("extra, merci").kind == gated("legal, obrigado").kind == "closer"
+
+
+@pytest.mark.parametrize("message", ["L8r!", "gn8", "g2g, bye", "salu2"])
+def test_a_digit_in_a_known_word_asks_for_nothing(message: str):
+    assert gated(message).kind == "closer"
+    assert gated(f"{message} m8x").kind == ""
 
 
 @pytest.mark.parametrize(
@@ -117,6 +166,8 @@ def test_own_closers_count_alone_and_beside_the_known_ones():
         assert gated(message, closers=own).kind == "closer"
     assert gated("over and out of the valley", closers=own).kind == ""
     assert gated("over", closers=own).kind == "short"
+    assert gated("10-4!", closers=("10-4",)).kind == "closer"
+    assert gated("10-4 boilers", closers=("10-4",)).kind == ""
 
 
 def test_the_words_of_two_languages_do_not_add_up_to_a_closer():
@@ -168,6 +219,13 @@ def test_overlap_counts_each_character_of_a_script_without_blanks():
     # 锅炉压 炉压力 压力是 力是高 | 锅炉压 炉压力 压力是 力是低
     assert overlap("锅炉压力是高", "锅炉压力是低") == 3 / 4
     assert overlap("ﬁre ｄｏｏｒ", "fire door") == 1
+
+
+def test_overlaps_of_many_texts_are_those_of_each_two():
+    texts = ["", "boiler", "the boiler hums", "The boiler hums at night.", "ボイラーは夜に", "夜に"]
+    share = overlaps()
+    for one in texts:
+        assert [share(one, other) for other in texts] == [overlap(one, other) for other in texts]
 
 
 def test_overlap_looks_at_the_beginning_of_what_is_huge():

@@ -129,3 +129,22 @@ class World:
         for thread in threading.enumerate():
             if thread.name == "cortex-inject":
                 thread.join()
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_closers_are_read_again_within_a_conversation(
+    way: str, cortex_with: CortexMaker, tmp_path: Path
+):
+    settings = f"{WAYS[way]}\ninject: {{closers: [ahoy mate]}}"
+    if way == "inject":
+        settings = WAYS[way].replace("enabled: true}", "enabled: true, closers: [ahoy mate]}")
+    notes = {"ahoy.md": "# Ahoy\n\nAhoy mate is what the harbour master says.\n"}
+    cortex = cortex_with(notes, WAYS[way])
+    env = {"CORTEX_CONFIG": str(cortex.config.path), "HERMES_HOME": str(tmp_path / "home")}
+    hooks, file = Hooks(Runtime(env)), cortex.config.path
+    before = file.read_text("utf-8")
+    told = []
+    for text in (before, before.replace(WAYS[way], settings), before):
+        file.write_text(text, "utf-8")
+        told.append(Conversation(hooks).say("ahoy mate") is not None)
+    assert told == [True, False, True]

@@ -125,6 +125,14 @@ def test_the_message_may_come_on_stdin(inject: Run, monkeypatch: pytest.MonkeyPa
         assert code == 0 and "every week" in out
 
 
+def test_a_question_behind_a_pasted_log_is_read_as_in_a_turn(
+    inject: Run, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(sys, "stdin", io.StringIO("-- .. -- .. -- .. --\n" * 250_000 + QUESTION))
+    code, out, _ = inject()
+    assert code == 0 and "every week" in out
+
+
 @pytest.mark.parametrize("message", ["", "  \n"])
 def test_a_blank_message_is_asked_wrongly(inject: Run, message: str):
     code, out, err = inject("--message", message)

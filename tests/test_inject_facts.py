@@ -68,7 +68,10 @@ def test_facts_of_the_vault_that_hold_now_are_told_in_the_first_turn_alone(
 def test_facts_of_the_memory_store_join_in_by_their_trust(cortex_with: CortexMaker, home: Path):
     remember(home, "The boiler pressure fell in March.")
     recall = asked(cortex_with(VAULT), home, "boiler pressure")
-    assert [(item.label, item.score) for item in recall.items] == [("fact", 1.0), ("remembered", 0.5)]
+    assert [(item.label, item.score) for item in recall.items] == [
+        ("fact", 1.0),
+        ("remembered", 0.5),
+    ]
     assert recall.items[1].head == "The boiler pressure fell in March."
     assert recall.items[1].why == "1.00 of the words' weight, trust 0.50"
     assert recall.answered_by == "index+memory_store"
@@ -92,3 +95,15 @@ def test_a_memory_store_that_cannot_be_read_is_named(cortex_with: CortexMaker, h
     assert recall.why.startswith("memory_store.db: ") and "cannot be read" in recall.why
     named = asked(cortex_with(VAULT), home, "boiler pressure", memory_store_path=home / "no.db")
     assert "there is no database at" in named.why
+
+
+def test_a_natural_question_finds_the_only_fact_of_either(cortex_with: CortexMaker, home: Path):
+    cortex = cortex_with({"boiler.md": VAULT["boiler.md"]})
+    remember(home, "The boiler wants soft water.")
+    for message in (
+        "⚓ remind me, what did I tell you of the boiler? 😀",
+        "Is the boiler alright?",
+    ):
+        found = {item.id for item in asked(cortex, home, message).items}
+        assert found == {"note:boiler.md", "memory:1"}
+    assert asked(cortex, home, "what is that, and who was it?").matched == 0

@@ -83,6 +83,7 @@ def test_each_conversation_becomes_a_session_as_the_host_writes_them(collections
     ]
 
 
+@pytest.mark.slow
 def test_the_benchmark_prints_evidence_and_false_injections_for_each_way(collections: Path):
     report = collections / "report.json"
     words = ("--model", "hashing", "--each", "--thresholds", "0.35", "--json", str(report))

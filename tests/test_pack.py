@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 import hashlib
 import json
@@ -227,6 +228,25 @@ def test_of_what_matches_a_query_the_best_is_taken_and_the_newest_of_it_told_fir
     assert texts(pack, "semantic")[0].startswith("Old: ")
 
 
+@pytest.mark.parametrize("is_indexed", [True, False])
+def test_what_is_newer_and_fits_less_does_not_take_the_place_of_the_best(
+    world: World, is_indexed: bool
+):
+    pressure = "The boiler pressure valve opens at three bar."
+    world.write({"Best.md": pressure}, NOW - dt.timedelta(days=9))
+    world.write({"Bike.md": "A pressure valve of the bicycle.", "Other.md": "Nothing."})
+    world.say(world.home, "best", pressure, title="Best", at=-99 * HOUR)
+    world.say(world.home, "bike", "A pressure valve of the bicycle.", title="Bike", at=-HOUR)
+    if is_indexed:
+        world.cortex().index()
+    pack = world.cortex().pack("boiler pressure valve", max_items=1)
+    assert texts(pack, "semantic") == [f"Best: {pressure}"]
+    assert texts(pack, "session_context") == [f"Best — user: {pressure}"]
+    pack = world.cortex().pack("boiler pressure valve")
+    assert [text[:5] for text in texts(pack, "semantic")] == ["Bike:", "Best:"]
+    assert [text[:4] for text in texts(pack, "session_context")] == ["Bike", "Best"]
+
+
 def test_of_a_long_text_the_part_that_the_query_is_about_is_told(world: World):
     filler = "Nothing of note was seen on that day. " * 40
     text = f"{filler}The brass valve leaks at noon. {filler}"
@@ -326,6 +346,35 @@ def test_a_project_s_pack_holds_what_is_its_own_and_what_is_of_none(world: World
     }
 
 
+def test_a_project_may_be_named_as_notes_name_it(world: World):
+    world.write({"A.md": fact("One.", project='"[[Boat]]"')})
+    world.say(world.home, "s", "Hello.", title="Boat", root="/srv/boat")
+    for name in ("[[Boat]]", "boat", " BOAT "):
+        pack = world.cortex().pack(project=name)
+        assert texts(pack, "temporal_facts") == ["A: One."]
+        assert texts(pack, "session_context") == ["Boat — user: Hello."]
+
+
+def test_facts_and_handoffs_come_of_one_walk_over_the_vault(
+    world: World, monkeypatch: pytest.MonkeyPatch
+):
+    from cortex.search import note_files
+
+    world.write({"A.md": fact("One."), "B.md": note("handoff", "Two."), "C.md": note("fact", "3.")})
+    walks: list[object] = []
+    walk = note_files.walk_notes
+
+    def counted(*about: Any, **more: Any) -> Any:
+        walks.append(about)
+        return walk(*about, **more)
+
+    monkeypatch.setattr(note_files, "walk_notes", counted)
+    pack = world.cortex().pack()
+    assert texts(pack, "temporal_facts") == ["A: One.", "C: 3."]
+    assert texts(pack, "handoffs") == ["B: Two."]
+    assert len(walks) == 1
+
+
 def test_a_receipt_of_a_note_that_is_gone_goes_by_what_the_journal_keeps_of_it(world: World):
     world.write({"00_inbox/Keel.md": fact("Oak.", promote="true", project="boat")})
     world.promote()
@@ -418,6 +467,7 @@ ODD = st.text(st.characters(codec="utf-8"), max_size=300) | st.sampled_from(
 )
 
 
+@pytest.mark.slow
 @settings(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
@@ -580,6 +630,13 @@ def test_a_pack_that_is_cut_short_or_has_more_than_it_should_is_broken(world: Wo
     assert world.cortex().verify_pack(more).status == "broken"
 
 
+def test_a_pack_of_which_only_the_beginning_is_left_is_broken(world: World):
+    data = world.cortex().pack().to_bytes()
+    begun = data[: data.index(b'"generated_at"')]
+    assert begun == b'{"schema_version":1,"kind":"cortex-context-pack",'
+    assert world.cortex().verify_pack(begun).status == "broken"
+
+
 @pytest.mark.parametrize("never", [b"", b"hello", b"[]", b'{"a": 1}', b"\xff\xfe", b"[" * 100_000])
 def test_what_was_never_a_pack_is_asked_wrongly(world: World, never: bytes):
     with pytest.raises(UsageError, match="this is no pack"):
@@ -661,6 +718,13 @@ def test_a_damaged_run_costs_no_other_receipt(world: World):
     assert receipts.why == "3 of the records cannot be read"
 
 
+def test_a_journal_that_is_no_folder_is_not_told_as_an_empty_one(world: World):
+    (world.config.parent / "lifecycle").write_text("", "utf-8")
+    receipts = section(world.cortex().pack(), "receipts")
+    assert receipts.status == "unavailable"
+    assert receipts.why == "the journal in the state folder cannot be read"
+
+
 def test_building_a_pack_writes_nothing(world: World):
     world.write({"A.md": fact("One."), "00_inbox/B.md": fact("Two.", promote="true")})
     world.promote()
@@ -669,14 +733,23 @@ def test_building_a_pack_writes_nothing(world: World):
     cortex.index()
 
     def state() -> dict[str, tuple[int, int]]:
-        # SQLite keeps two files beside a database that is open.
-        files = (p for p in world.root.rglob("*") if p.is_file() and "state.db-" not in p.name)
-        return {str(path): (path.stat().st_mtime_ns, path.stat().st_size) for path in files}
+        found = {path: path.stat() for path in sorted(world.root.rglob("*"))}
+        return {str(path): (about.st_mtime_ns, about.st_size) for path, about in found.items()}
 
     before = state()
     pack = world.cortex().pack("one")
+    assert statuses(pack)["session_context"] in ("ok", "empty")
     world.cortex().verify_pack(pack)
     assert state() == before
+
+
+def test_what_the_host_is_just_writing_is_read_out_of_its_log(world: World):
+    world.say(world.home, "s", "Hello.", title="T")
+    with contextlib.closing(sqlite3.connect(world.home / "state.db")) as host:
+        host.execute("UPDATE messages SET content = 'Good evening.'")
+        host.commit()
+        assert (world.home / "state.db-wal").stat().st_size > 0
+        assert texts(world.cortex().pack(), "session_context") == ["T — user: Good evening."]
 
 
 # As Markdown

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import sys
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from cortex.cli import main
-from pack_world import World, fact
+from pack_world import TOKEN, World, fact
 
 
 @pytest.fixture
@@ -42,12 +43,17 @@ def test_a_pack_is_printed_and_written_only_where_that_is_said(world: World, cap
 def test_a_pack_is_never_written_into_the_vault_or_over_something_else(world: World, capsys):
     Path("notes.txt").write_text("mine", "utf-8")
     Path("other.json").write_text('{"mine": 1}', "utf-8")
+    sealed = '{"digest": "sha512-mine", "sections": [{"kind": "cortex-context-pack"}]}'
+    Path("lock.json").write_text(sealed, "utf-8")
     Path("to-vault").symlink_to(world.vault)
     refused = {
         "vault/p.json": "lies in the vault",
         "to-vault/p.json": "lies in the vault",
         "notes.txt": "is there already, and no pack",
         "other.json": "is there already, and no pack",
+        "lock.json": "is there already, and no pack",
+        "": "--out takes the name of a file",
+        "-": "--out takes the name of a file",
         "home": "is there already, and no pack",
         str(world.config): "is there already, and no pack",
         "no/folder/p.json": "there is no folder no/folder",
@@ -57,7 +63,51 @@ def test_a_pack_is_never_written_into_the_vault_or_over_something_else(world: Wo
         said = capsys.readouterr()
         assert why in said.err and said.out == ""
     assert Path("notes.txt").read_text("utf-8") == "mine"
+    assert Path("lock.json").read_text("utf-8") == sealed and not Path("-").exists()
     assert sorted(path.name for path in world.vault.iterdir()) == ["Pump.md"]
+
+
+def test_what_is_left_of_a_pack_may_be_written_over(world: World, capsys):
+    assert main(["pack", "build", "--quiet", "--out", "p.json"]) == 0
+    whole = Path("p.json").read_bytes()
+    Path("p.json").write_bytes(whole[: len(whole) // 2])
+    assert main(["pack", "build", "--quiet", "--out", "p.json"]) == 0
+    assert json.loads(Path("p.json").read_bytes())["kind"] == "cortex-context-pack"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--max-bytes", TOKEN],
+        ["--max-age-hours", TOKEN],
+        [f"--{TOKEN}"],
+        [f"--redact={TOKEN}"],
+        [TOKEN],
+        ["--of-profile", TOKEN],
+        ["--project", TOKEN],
+        ["--out", f"{TOKEN}/p.json"],
+        ["--config", TOKEN],
+    ],
+)
+def test_no_message_repeats_a_secret_that_was_typed(world: World, words, capsys):
+    assert main(["pack", "build", *words]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert "(api_key)" in said.err or "[REDACTED:api_key]" in said.err
+    assert TOKEN not in said.err
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes with a name are of POSIX systems")
+def test_what_is_read_as_a_pack_is_a_file_of_bounded_size(world: World, capsys, monkeypatch):
+    os.mkfifo("pipe")
+    for name in ("pipe", "home"):
+        assert main(["pack", "verify", name]) == 2
+        assert f"{name} is no plain file; name a file that holds a pack, or - for stdin" in (
+            capsys.readouterr().err
+        )
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b" " * 4_000_001)))
+    assert main(["pack", "verify", "-"]) == 2
+    assert "stdin is too large for a pack" in capsys.readouterr().err
 
 
 def test_verify_ends_with_0_but_for_a_broken_seal(world: World, capsys):

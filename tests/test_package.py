@@ -66,9 +66,9 @@ def test_the_wheel_holds_the_package_with_its_data_and_nothing_else(wheel):
     names = zipfile.ZipFile(wheel).namelist()
     assert {"cortex/py.typed", "cortex/embedder/minilm.onnx"} <= set(names)
     assert "cortex/skills/cortex-vault/SKILL.md" in names
-    points = zipfile.ZipFile(wheel).read("hermes_cortex-0.4.0.dist-info/entry_points.txt")
+    points = zipfile.ZipFile(wheel).read("hermes_cortex-0.5.0.dist-info/entry_points.txt")
     assert b"[hermes_agent.plugins]\ncortex = cortex.registration\n" in points
-    assert {name.split("/")[0] for name in names} == {"cortex", "hermes_cortex-0.4.0.dist-info"}
+    assert {name.split("/")[0] for name in names} == {"cortex", "hermes_cortex-0.5.0.dist-info"}
     assert not [name for name in names if name.endswith((".pyc", ".safetensors"))]
     on_disk = {
         path.relative_to(CHECKOUT).as_posix()
@@ -80,11 +80,11 @@ def test_the_wheel_holds_the_package_with_its_data_and_nothing_else(wheel):
 
 
 def test_the_three_ways_to_call_it_tell_the_version(installed):
-    assert installed.cortex("--version").stdout == "cortex 0.4.0\n"
+    assert installed.cortex("--version").stdout == "cortex 0.5.0\n"
     for module in ("cortex", "cortex.cli"):
-        assert installed.python("-m", module, "--version").stdout == "cortex 0.4.0\n"
+        assert installed.python("-m", module, "--version").stdout == "cortex 0.5.0\n"
     source = "import cortex; print(cortex.__version__)"
-    assert installed.python("-c", source).stdout == "0.4.0\n"
+    assert installed.python("-c", source).stdout == "0.5.0\n"
 
 
 def test_it_was_installed_without_torch(installed):

@@ -365,8 +365,7 @@ def test_secrets_are_masked_in_snippet_text_and_properties(
             assert "9A8b7C6d" not in part and "Xk9#" not in part
         assert answer["results"][0]["note"] == "Keys.md"
     assert (
-        "[REDACTED:api_key]"
-        in ask("vault_search", {"query": "wants for"})["results"][0]["snippet"]
+        "[REDACTED:api_key]" in ask("vault_search", {"query": "wants for"})["results"][0]["snippet"]
     )
     for tool, args in (
         ("vault_read_note", {"note": "Keys"}),

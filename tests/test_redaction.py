@@ -311,6 +311,16 @@ def test_a_long_value_is_masked_to_its_end() -> None:
         "github: 3f786850e387550fdab836ed7e6dc881de23001b, sentry: see the page",
         "Password: required, password: swordfish is a film, PIN 4821 letters, pin: 12 mm",
         "The clave is 3/2 in Cuban music: 16 beats. Clave: Son2",
+        "| Plan | Password | Tokens |\n|---|---|---|\n| Pro | 12+ chars | 128000 |",
+        "| Token | Use |\n|---|---|\n| --space-4x | gap |\n| color-blue-500 | text |",
+        "## Password\n\nWe use KeePassXC for all of it.\n\nPasswords\nWindows10\n",
+        "Login: https://example.org/a1b2, login: bo / 14:30, credentials: see wiki/Page2",
+        "Set the password to something strong & unique. Mail bo1@example.org as the password.",
+        "Connect PIN 4 to PIN 21. Exit code: 137. Error code: 404. Dress code: 2024",
+        "Serial 1234-5678; product XK-2300-A1-B2; TLR4-TRIF-RIPK1-FADD-CASP8 is a key path",
+        "Backup codes are stored in 2 places: safe-1 and bank-2. TOTP: time based, 30 seconds",
+        "['password', 'username1'], {'name': 'token', 'value': 'word2vec'}",
+        "set timeout 300000, mysql -u root -p, redis-cli -a $PASS, R&amp;D, a*b*c, H<b>2</b>O",
     ],
 )
 def test_what_only_looks_like_a_secret_stays(text: str) -> None:
@@ -408,6 +418,95 @@ def test_a_certificate_is_public() -> None:
     assert not [line for line in LINES[2:] if line in redact(both)[0]]
 
 
+KEY, WORD = made("gh" + "p_", 36), "Kiwi#" + "w7Qpz"
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        "| Service | User | Password |\n| --- | --- | --- |\n| NAS | bo | {} |",
+        "The logins: | Host | **Kennwort** |\n|:--|--:|\n| nas | `{}` |",
+        "## Password\n\n{}\n",
+        "> [!warning] root password\n> {}",
+        "**Mot de passe**\n{}\n",
+        "password:: {}",
+        "(pw:: {})",
+        "I changed the password to {} today.",
+        "Log in with {} as the password.",
+        "Benutzer bo, Kennwort {}",
+        "login: admin:{}",
+        "creds: admin / {}",
+        "identifiant : bo / mdp : {}",
+        '<input type="password" name="p" value="{}">',
+        '<add key="DbPassword" value="{}" />',
+        "- name: DB_PASSWORD\n  value: {}",
+        "define('DB_PASSWORD', '{}');",
+        'variable "db_password" {{\n  default = "{}"\n}}',
+        "ALTER USER bo PASSWORD '{}'",
+        "IDENTIFIED BY '{}'",
+        "set -x PGPASSWORD {}",
+        "mysql -u root -p{} shop",
+        "redis-cli -a {} ping",
+        "echo {} | docker login -u bo --password-stdin",
+        "WIFI:T:WPA;S:Home;P:{};;",
+        "client_secret: >-\n  {}zzzz\n",
+    ],
+)
+def test_a_password_is_masked_where_its_place_alone_tells_it(frame: str) -> None:
+    masked, count = redact(frame.format(WORD))
+    assert count == 1 and WORD not in masked
+    assert redact(masked) == (masked, 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("SIM PIN is 4322", "4322"),
+        ("PIN der EC-Karte: 8447", "8447"),
+        ("PUK 89102053", "89102053"),
+        ("Door code: 449680", "449680"),
+        ("CVV: 665", "665"),
+        ("TOTP seed: LFFEDLIO7EKJBPDT", "LFFEDLIO7EKJBPDT"),
+        ("2FA for the forum: wx46 rwmh oyzq u6y7", "wx46 rwmh oyzq u6y7"),
+        ("Backup codes:\n\n9052 0758\n4227 9834", "9052 0758"),
+        ("Recovery codes: 78058b7e, 8437370f", "8437370f"),
+        ("Windows product key 1E32K-M8TIL-7O4OQ-A9NO5-KBN7M", "1E32K-M8TIL-7O4OQ-A9NO5-KBN7M"),
+        ("Passphrase: correct-horse-battery-staple-9845", "battery"),
+        ("WLAN-Schlüssel: 85078159578356655833", "85078159578356655833"),
+    ],
+)
+def test_a_short_code_is_masked_by_what_stands_before_it(text: str, secret: str) -> None:
+    assert secret not in redact(text)[0]
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        KEY.replace("_", "&#95;"),
+        KEY.replace("_", "&#x5F;"),
+        KEY.replace("_", "&lowbar;"),
+        KEY.replace("_", "%5F"),
+        f"{KEY[:9]}<wbr>{KEY[9:]}",
+        f"{KEY[:9]}&shy;{KEY[9:]}",
+        f"**{KEY[:9]}**{KEY[9:]}",
+        f"{KEY[:9]}<!-- x -->{KEY[9:]}",
+        "".join(chr(ord(sign) + 0xFEE0) for sign in KEY),
+        f"{KEY[:22]}\n{KEY[22:]}",
+        f"{KEY[:22]}\\\r\n    {KEY[22:]}",
+        f"{KEY[:25]}\n> {KEY[25:]}",
+    ],
+)
+def test_a_key_is_masked_however_its_characters_are_written(written: str) -> None:
+    masked, count = redact(f"it is {written}\nnow")
+    assert count == 1 and masked.endswith("\nnow")
+    assert not [at for at in range(4, 25) if KEY[at : at + 12] in masked]
+
+
+def test_keys_in_lines_of_their_own_are_a_mask_each() -> None:
+    other = made("gh" + "o_", 36)
+    assert redact(f"{KEY}\n{other}\n")[0] == "[REDACTED:api_key]\n[REDACTED:api_key]\n"
+
+
 # Each makes one of the searches begin again as often as can be. Going back over all that was read,
 # even one of them would take hours for so much text.
 LONG, MOST_S = 200_000, 4.0
@@ -417,6 +516,14 @@ HOSTILE = (
         "密码：",
         "secret ",
         "secret（",
+        "?pass=",
+        "WIFI:P:",
+        "|password|\n|-|\n",
+        "password\n> ",
+        "recovery codes 1a1a1a1a ",
+        "key A1B2-",
+        "creds: a/",
+        "a&#45;",
         "ghp" + "_",
         "x_",
         "x_" * 5 + "A1b2" * 8,

@@ -359,3 +359,54 @@ def test_a_mask_is_never_found_again(make: Callable[[str], str]) -> None:
         text = f"password: {make(mask(kind))} and {make(mask(kind))}"
         assert find(text) == []
         assert redact(text) == (text, 0)
+
+
+# Where a secret and what tells it stand apart
+
+APART = """# Harbour
+
+The harbour gate.
+
+## Password
+
+Sardine#yLbt7
+
+## Recovery codes
+
+- a1b2c-d3e4f
+- 9x8y7-z6w5v
+
+## Logins of the harbour
+
+| Place | User | Password |
+| --- | --- | --- |
+ROWS"""
+
+
+def test_what_a_heading_or_a_column_tells_is_masked_in_the_chunk_that_lacks_it(
+    cortex_with: CortexMaker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secrets = [f"Dock{number}!x{number * 7919 % 10007:05d}" for number in range(200)]
+    rows = "\n".join(f"| harbour {n} | anna | {secret} |" for n, secret in enumerate(secrets))
+    cortex = cortex_with(
+        {"Harbour.md": APART.replace("ROWS", rows)}, INJECT.replace("REDACT", "true")
+    )
+    env = env_of(cortex, tmp_path)
+    tools = Tools(Runtime(env))
+    told = [
+        tools.vault_search({"query": query, "detail": detail, "limit": 20})
+        for query in ("harbour password", "harbour recovery codes", "harbour anna")
+        for detail in ("snippet", "full")
+    ]
+    told += [tools.vault_build_context({"query": "harbour anna", "budget": 6000})]
+    told += [tools.vault_read_note({"note": "Harbour", "start_line": n}) for n in (7, 60, 120)]
+    for words in (
+        ("inject", "--message", "Which password does the harbour have?"),
+        ("pack", "build", "--query", "harbour password", "--redact"),
+        ("pack", "build", "--query", "harbour anna"),
+    ):
+        told.append("".join(run(env, monkeypatch, *words)))
+    everything = "\n".join(told)
+    assert "harbour" in everything and "[REDACTED:" in everything
+    for secret in (*secrets, "Sardine#yLbt7", "a1b2c-d3e4f", "9x8y7-z6w5v"):
+        assert secret not in everything

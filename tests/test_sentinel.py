@@ -69,6 +69,7 @@ def environment(home: Path, temporary: Path) -> dict[str, str]:
     }
 
 
+@pytest.mark.slow
 def test_it_holds_without_a_vault_a_config_a_host_or_a_network_and_leaves_nothing(tmp_path):
     env = environment(tmp_path / "home", tmp_path / "tmp")
     folder = tmp_path / "working folder"
@@ -86,6 +87,7 @@ def test_it_holds_without_a_vault_a_config_a_host_or_a_network_and_leaves_nothin
         assert list(place.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_where_a_vault_and_a_host_are_it_holds_too_and_looks_into_neither(tmp_path):
     env = environment(tmp_path / "home", tmp_path / "tmp")
     home = tmp_path / "home" / ".hermes"
@@ -106,7 +108,8 @@ def test_where_a_vault_and_a_host_are_it_holds_too_and_looks_into_neither(tmp_pa
 
 
 @pytest.mark.skipif(os.name == "nt", reason="sends a signal of a POSIX system")
-def test_interrupted_it_leaves_nothing(tmp_path):
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_interrupted_it_leaves_nothing(tmp_path, number, code):
     env = environment(tmp_path / "home", tmp_path / "tmp")
     process = subprocess.Popen(
         [sys.executable, "-m", "cortex", "pack", "sentinel"],
@@ -120,10 +123,21 @@ def test_interrupted_it_leaves_nothing(tmp_path):
     assert process.stdout is not None
     assert process.stdout.readline().startswith("ok  ")  # it is at work
     assert list((tmp_path / "tmp").iterdir()) != [] and time.monotonic() < until
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     process.communicate(timeout=60)
-    assert process.returncode not in (0, 1)
+    assert process.returncode == code
     assert list((tmp_path / "tmp").iterdir()) == []
+
+
+@pytest.mark.slow
+def test_code_that_was_never_run_before_is_not_compiled_into_files(tmp_path):
+    env = environment(tmp_path / "home", tmp_path / "tmp") | {
+        "PYTHONDONTWRITEBYTECODE": "",
+        "PYTHONPYCACHEPREFIX": str(tmp_path / "cache"),
+    }
+    command = [sys.executable, "-m", "cortex", "pack", "sentinel"]
+    done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_without_room_for_a_world_it_says_so(monkeypatch):

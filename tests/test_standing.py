@@ -29,6 +29,7 @@ NOT_HOLDING = {
     "Gone.md": "---\ntype: fact\nstatus: archived\n---\nArchived.\n",
     "Rude.md": "---\ntype: fact\nstatus: deprecated\n---\nDeprecated.\n",
     "Idea.md": "---\ntype: fact\nstatus: draft\n---\nNot yet.\n",
+    "Hugo.md": "---\ntype: fact\ndraft: true\n---\nNot yet either.\n",
     "Last.md": "---\ntype: fact\nvalid_from: 2026-01-01\nvalid_until: 2026-01-01\n---\nToday.\n",
 }
 

@@ -18,7 +18,7 @@ from .output import counted, hint, print_json, say, table, visible
 if TYPE_CHECKING:
     from ..inject.report import Report, SourceReport
 
-MAX_INPUT = 1_000_000  # characters of a message on stdin; of a longer one the end is not read
+MAX_INPUT = 20_000_000  # characters of a message on stdin; of a longer one the end is not read
 
 EXAMPLES = (
     ("inject --message 'when is the boiler due?'", "what a turn with this message would get"),

@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..types import Json
 from . import lifecycle_candidates, lifecycle_upkeep
-from .options import add_json, at_least
+from .options import add_action, add_json, at_least
 from .output import counted, hint, masked, print_json, say, table, visible
 from .session_sources import add_session_options, asked_sessions, told
 
@@ -68,7 +68,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "change notes. Exit codes: 0 done, 1 something failed, 2 asked wrongly."
     )
     actions = parser.add_subparsers(dest="action", metavar="ACTION")
-    nightly = _added(actions, "nightly", "promote the notes that are flagged for it", _NIGHTLY)
+    nightly = add_action(actions, "nightly", "promote the notes that are flagged for it", _NIGHTLY)
     mode = nightly.add_mutually_exclusive_group()
     mode.add_argument("--write", action="store_true", help="do it")
     mode.add_argument(
@@ -78,12 +78,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--again", action="store_true", help="promote also notes whose promotion was undone"
     )
     add_session_options(nightly)
-    undo = _added(actions, "undo", "take back a run of promotion", _UNDO)
+    undo = add_action(actions, "undo", "take back a run of promotion", _UNDO)
     undo.add_argument(
         "number", nargs="?", type=at_least(1), metavar="RUN", help="its number (default: the last)"
     )
     undo.add_argument("--dry-run", action="store_true", help="only tell what would be done")
-    history = _added(actions, "history", "the runs of promotion so far", _HISTORY)
+    history = add_action(actions, "history", "the runs of promotion so far", _HISTORY)
     history.add_argument(
         "--limit",
         type=at_least(0),
@@ -110,16 +110,6 @@ def run(args: argparse.Namespace) -> int:
         say(f"lifecycle needs an action: {', '.join(runs)}; see: cortex lifecycle --help")
         return 2
     return runs[args.action](args)
-
-
-def _added(actions: Any, name: str, about: str, description: str) -> argparse.ArgumentParser:
-    parser: argparse.ArgumentParser = actions.add_parser(
-        name,
-        help=about,
-        description=description,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    return parser
 
 
 def _nightly(args: argparse.Namespace) -> int:

@@ -44,6 +44,17 @@ _DAYS = {
 }
 
 
+def add_action(actions: Any, name: str, about: str, description: str) -> argparse.ArgumentParser:
+    """A subcommand whose help keeps its line ends. actions: as add_subparsers gives it."""
+    parser: argparse.ArgumentParser = actions.add_parser(
+        name,
+        help=about,
+        description=description,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    return parser
+
+
 def add_rerank(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--no-rerank", action="store_true", help="leave the model of search.reranker out"

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import UsageError
-from .options import add_json, at_least, number
+from .options import add_action, add_json, at_least, number
 from .output import counted, hint, print_json, say, visible
 
 if TYPE_CHECKING:
@@ -77,19 +77,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "sessions, notes. Exit codes: 0 done, 1 a seal is broken, 2 asked wrongly."
     )
     actions = parser.add_subparsers(dest="action", metavar="ACTION")
-    build = _added(actions, "build", "build a pack of what there is now", _BUILD)
+    build = add_action(actions, "build", "build a pack of what there is now", _BUILD)
     _add_asked(build)
     build.add_argument(
         "--out", metavar="FILE", help="write it there too; replaces nothing that is no pack"
     )
-    verify = _added(actions, "verify", "is a pack whole, and still what one would get", _VERIFY)
+    verify = add_action(actions, "verify", "is a pack whole, and still what one would get", _VERIFY)
     verify.add_argument("file", metavar="FILE", help="the pack; - reads stdin")
-    show = _added(actions, "show", "print a pack as Markdown", _SHOW)
+    show = add_action(actions, "show", "print a pack as Markdown", _SHOW)
     show.add_argument(
         "file", nargs="?", metavar="FILE", help="the pack (default: one built now); - reads stdin"
     )
     _add_asked(show)
-    sentinel = _added(actions, "sentinel", "prove that packs hold what they promise", _SENTINEL)
+    sentinel = add_action(actions, "sentinel", "prove that packs hold what they promise", _SENTINEL)
     for action in (build, verify, show, sentinel):
         add_json(action)
 
@@ -110,16 +110,6 @@ def run(args: argparse.Namespace) -> int:
         print('{"enabled": false}')
         return 0
     return runs[args.action](args)
-
-
-def _added(actions: Any, name: str, about: str, description: str) -> argparse.ArgumentParser:
-    parser: argparse.ArgumentParser = actions.add_parser(
-        name,
-        help=about,
-        description=description,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    return parser
 
 
 def _add_asked(parser: argparse.ArgumentParser) -> None:

@@ -60,7 +60,9 @@ class SessionsSourceConfig:
 
     enabled: bool = _enabled()
     top_k: int = setting(2, _TOP_K, low=1, high=20)
-    threshold: float = setting(0.35, _WORDS, low=0, high=1)
+    threshold: float = setting(
+        0.35, f"{_WORDS}; a session that holds but a few must hold up to 0.1 more", low=0, high=1
+    )
     share: float = setting(0.25, _SHARE, above=0, high=1)
     min_token_chars: int = setting(
         4,
@@ -90,6 +92,18 @@ class FactsSourceConfig:
     min_trust: float = setting(
         0.3, "facts of that memory with less trust are left out", low=0, high=1
     )
+
+
+def _wordless(closers: tuple[str, ...]) -> str:
+    """What is wrong with a phrase that no message can be; "" if nothing is."""
+    for closer in closers:
+        if not any(map(str.isalnum, closer)):
+            return f"must be phrases of words, found {closer!r}; punctuation and emoji don't count"
+        if "?" in closer:
+            return (
+                f"must be phrases that ask nothing, found {closer!r}; leave the question mark out"
+            )
+    return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +138,9 @@ class InjectConfig:
         high=1,
     )
     closers: tuple[str, ...] = setting(
-        (), "phrases that ask for nothing, beside those that Cortex knows, e.g. [over and out]"
+        (),
+        "phrases that ask for nothing, beside those that Cortex knows, e.g. [over and out]",
+        wrong=_wordless,
     )
     redact: bool = setting(
         False, "true tells an item that holds a secret with the secret masked; false drops it"

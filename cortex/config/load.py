@@ -84,8 +84,10 @@ class _Reader:
 
     def raise_faults(self) -> None:
         if self.faults:
+            from ..redaction import redact  # not at the top: few settings are wrong
+
             told = tuple(
-                f"line {line}: {where} {what}" if line else f"{where} {what}"
+                redact(f"line {line}: {where} {what}" if line else f"{where} {what}")[0]
                 for line, where, what in sorted(self.faults)
             )
             raise ConfigError(f"{self.file}: {'; '.join(told)}", told)
@@ -119,7 +121,9 @@ class _Reader:
         for name, key, value in self.pairs(node, where):
             place = f"{where}.{name}"
             if name not in settings:
-                self.fault(place, f"is not a setting{_near(name, settings)}", key)
+                self.fault(
+                    place, f"is not a setting{_inside(name, hints) or _near(name, settings)}", key
+                )
             elif is_dataclass(hints[name]):
                 values[name] = self.section(typing.cast(type, hints[name]), value, place)
             elif not _is_null(value):
@@ -332,6 +336,19 @@ def _check(setting: Setting, value: Any) -> None:
         raise _Wrong(f"must be at least {setting.low:g}{unit}, found {value:g}")
     if setting.high is not None and value > setting.high:
         raise _Wrong(f"must be at most {setting.high:g}{unit}, found {value:g}")
+
+
+def _inside(name: str, hints: Mapping[str, Any]) -> str:
+    """`; did you mean X?`: that very key in the groups of this section; "" if none has it."""
+    groups = [
+        f"{group}.{name}"
+        for group, kind in hints.items()
+        if is_dataclass(kind) and any(item.name == name for item in fields(kind))
+    ]
+    if not groups:
+        return ""
+    *others, last = groups
+    return f"; did you mean {', '.join(others)} or {last}?" if others else f"; did you mean {last}?"
 
 
 def _near(name: str, known: typing.Iterable[str]) -> str:

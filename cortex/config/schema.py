@@ -308,7 +308,9 @@ class ContextInjectionConfig:
     """The older form of the blocks above; ignored as soon as one of them is given."""
 
     enabled: bool = setting(
-        False, "the older form of dynamic_context and skill_context; ignored when one is given"
+        False,
+        "the older form of dynamic_context and skill_context; ignored when one of the blocks above "
+        "is given or inject.enabled is true",
     )
     budget: int = setting(1000, f"of the vault's part; {_BUDGET}", unit="tokens", low=0, high=3000)
     query: str = setting("", "search for this instead of the message")

@@ -15,11 +15,12 @@ from ..config.schema import HooksConfig
 from ..errors import CortexError
 from ..generated import Block
 from ..patience import Job, Workers
+from ..redaction import redact
 from . import sources
 from .asking import Answer, Asking, ask_all, what_failed
 from .blocks import due
 from .budget import Offer, Room, room_of, shared_out
-from .gates import Gate, gate, overlap
+from .gates import Gate, gate, overlaps
 from .render import framed
 from .report import Report, SourceReport, block_reports, not_asked, source_report
 from .shown import Carried, Selection, apart_from, selected
@@ -64,7 +65,7 @@ def assembled(asked: Asked, workers: Workers, say: Say) -> Report:
     remarks: list[str] = []
 
     def remark(message: str, level: int) -> None:
-        remarks.append(message.partition("\n")[0])
+        remarks.append(redact(message.partition("\n")[0])[0])
         say(message, level)
 
     before = _made(asked, gated, workers, remark)
@@ -123,7 +124,7 @@ def _selected(asked: Asked, name: str, items: Sequence[Item]) -> Selection:
         limit=limit,
         max_overlap=inject.max_overlap,
         mask=inject.redact,
-        overlap=overlap,
+        overlap=overlaps(),
     )
 
 
@@ -167,7 +168,7 @@ def _apart_from_facts(asked: Asked, answers: Mapping[str, Answer]) -> Answer:
     if "facts" in answers:
         facts += [(one.id_key, one.said) for one in answers["facts"].chosen.entries]
     vault = answers["vault"]
-    chosen = apart_from(vault.chosen, facts, asked.inject.vault.top_k, overlap)
+    chosen = apart_from(vault.chosen, facts, asked.inject.vault.top_k, overlaps())
     return replace(vault, chosen=chosen)
 
 

@@ -99,10 +99,16 @@ def _filled(offer: Offer, before: Sequence[Block], told: Mapping[str, Told], all
 
     parts: list[tuple[Entry, str | None]] = []
     is_cut = False
+    free = allowed.less(size(()))
     for entry in offer.entries:
-        if allowed.holds(size([*parts, (entry, None)])):
-            parts.append((entry, None))
-            continue
+        if min(free.tokens, free.chars) <= 0:
+            break
+        if len(entry.said) < free.chars:
+            beyond = size([*parts, (entry, None)])
+            if allowed.holds(beyond):
+                parts.append((entry, None))
+                free = allowed.less(beyond)
+                continue
         left = allowed.less(size([*parts, (entry, CUT)]))
         for _ in range(_TRIES):
             body = _beginning(entry.said, left)
@@ -112,6 +118,7 @@ def _filled(offer: Offer, before: Sequence[Block], told: Mapping[str, Told], all
             if allowed.holds(beyond):
                 parts.append((entry, body))
                 is_cut = True
+                free = allowed.less(beyond)
                 break
             excess = beyond.less(allowed)
             left = Room(

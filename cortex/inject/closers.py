@@ -46,6 +46,7 @@ class Unit(NamedTuple):
     text: str  # as it is known
     weight: int  # what it takes to stand there as a phrase of its own; 0 where that is free
     is_last: bool  # of its run of characters without blanks, or a word
+    stands_apart: bool  # from the next word, by more than a blank
 
 
 def units_of(text: str, own: Phrases) -> list[Unit] | None:
@@ -56,7 +57,7 @@ def units_of(text: str, own: Phrases) -> list[Unit] | None:
     vocabulary, mine = _vocabulary(), {unit for phrase in own for unit in phrase}
     units: list[Unit] = []
     texts: list[str] = []
-    for run in _runs(text):
+    for run, stands_apart in _runs(text):
         first = len(texts)
         for word in run:
             unit = _known(word, vocabulary, mine)
@@ -67,23 +68,28 @@ def units_of(text: str, own: Phrases) -> list[Unit] | None:
         known = texts[first:]
         is_one = len(set(known)) == 1
         for place, unit in enumerate(known, 1):
-            units.append(Unit(unit, 0 if is_one else _weight(unit), place == len(known)))
+            is_last = place == len(known)
+            weight = 0 if is_one else _weight(unit)
+            units.append(Unit(unit, weight, is_last, is_last and stands_apart))
     return units
 
 
-def _runs(text: str) -> Iterator[list[str]]:
-    """The words one by one, and what stands together of a script without blanks."""
+def _runs(text: str) -> Iterator[tuple[list[str], bool]]:
+    """The words one by one, and what stands together of a script without blanks.
+
+    With each, whether more than a blank stands behind it, or nothing at all.
+    """
     run: list[str] = []
     kind, end = "", -1
     for found in UNIT.finditer(text):
-        of = _kind(found[0])
-        if run and (not of or of != kind or found.start() != end):
-            yield run
+        of, between = _kind(found[0]), text[end : found.start()] if run else ""
+        if run and (not of or of != kind or between):
+            yield run, bool(between.strip())
             run = []
         run.extend(_folded(found[0]))
         kind, end = of, found.end()
     if run:
-        yield run
+        yield run, True
 
 
 def _kind(word: str) -> str:
@@ -97,15 +103,21 @@ def _weight(unit: str) -> int:
     return 1 if _HAN.fullmatch(unit) else 3
 
 
+def is_own(text: str, own: Phrases) -> bool:
+    """Whether `text` is one of the user's own phrases."""
+    return bool(own) and tuple(_units(text)) in own
+
+
 def covers(units: list[Unit], own: Phrases, *, must_close: bool) -> bool:
     """Whether phrases of one language make up all of the units, one of them a closer.
 
     In a run without blanks phrases of one character weigh no more than the others have characters:
-    nearly any word can be put together from such alone.
+    nearly any word can be put together from such alone. A word for no that means not as well closes
+    where it stands apart: "no, entiendo" and "no gracias", and not "no entiendo".
     """
     rest = {unit.text for unit in units}.difference(*own)
     return any(
-        _covered(units, (_phrases(name), own), max(_longest(name), _length(own)), must_close)
+        _covered(units, name, own, must_close=must_close)
         for name, words in _languages().items()
         if rest <= words
     )
@@ -118,9 +130,9 @@ def own(closers: tuple[str, ...]) -> Phrases:
     return {phrase: True for phrase in phrases if phrase}
 
 
-def _covered(
-    units: list[Unit], lexica: tuple[Phrases, ...], longest: int, must_close: bool
-) -> bool:
+def _covered(units: list[Unit], language: str, own: Phrases, *, must_close: bool) -> bool:
+    negations = _negations(language)
+    longest = max(_longest(language), _length(own))
     # What is made up up to here, with a closer or by fillers alone -> how many characters the run
     # has left for phrases of one.
     reached: list[dict[bool, int]] = [{} for _ in range(len(units) + 1)]
@@ -131,7 +143,9 @@ def _covered(
         for end in range(start + 1, min(start + longest, len(units)) + 1):
             phrase = tuple(unit.text for unit in units[start:end])
             gained = len(phrase) if len(phrase) > 1 else -units[start].weight
-            for phrases in lexica:
+            if phrase in negations and not _stands_apart(units, end):
+                continue
+            for phrases in (_phrases(language), own):
                 if phrase not in phrases:
                     continue
                 for closed, left in states.items():
@@ -143,6 +157,13 @@ def _covered(
                     closes = closed or phrases[phrase]
                     reached[end][closes] = max(after, reached[end].get(closes, after))
     return True in reached[-1]
+
+
+def _stands_apart(units: list[Unit], end: int) -> bool:
+    """Whether what ends in front of `end` does, be it said twice."""
+    return units[end - 1].stands_apart or units[end : end + 1] == [
+        units[end - 1]._replace(stands_apart=True)
+    ]
 
 
 # Words
@@ -166,7 +187,8 @@ def _folded(word: str) -> Iterator[str]:
 
 
 def is_known(word: str, own: Phrases) -> bool:
-    return word.casefold() in _vocabulary().union(*own)
+    word = word.casefold()
+    return word in _vocabulary() or any(word in phrase for phrase in own)
 
 
 def _known(word: str, vocabulary: Set[str], mine: Set[str]) -> str | None:
@@ -221,7 +243,7 @@ def _languages() -> dict[str, set[str]]:
     """The words of each language, those of everywhere among them."""
     everywhere = {*_units(_sections()["everywhere"]), *_units(_sections()["everywhere fillers"])}
     everywhere.add(_LAUGHED)
-    names = [name for name in _sections() if not name.endswith(" fillers") and name not in _OTHERS]
+    names = [name for name in _sections() if " " not in name and name not in _OTHERS]
     return {
         name: everywhere | {*_units(_sections()[name]), *_units(_sections()[f"{name} fillers"])}
         for name in names
@@ -241,6 +263,12 @@ def _phrases(name: str) -> Phrases:
         found = dict.fromkeys(_written(f"{section} fillers"), False) | found
         found |= dict.fromkeys(_written(section), True)
     return found
+
+
+@cache
+def _negations(language: str) -> frozenset[tuple[str, ...]]:
+    section = f"{language} negations"
+    return frozenset(_written(section) if section in _sections() else ())
 
 
 @cache

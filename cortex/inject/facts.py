@@ -12,7 +12,7 @@ from ..records.memory_store import FILE, search
 from .fabric import beginning
 from .matching import counted, matches, share
 from .source import SPARE, Ask, Item, Recall, Status
-from .words import wanted_of
+from .words import REMEMBERING, wanted_of
 
 if TYPE_CHECKING:
     from ..search.standing import Standing
@@ -100,7 +100,7 @@ class FactsSource:
 def of_memory_store(ask: Ask, config: FactsSourceConfig, limit: int) -> Recall:
     """What the host's holographic memory says to a message."""
     database = config.memory_store_path or ask.home / FILE
-    words = wanted_of(ask.message, _LEAST_CHARS)
+    words = wanted_of(ask.message, _LEAST_CHARS, REMEMBERING)
     try:
         stored = search(database, words, limit, config.min_trust, ask.deadline)
     except Unavailable as error:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import islice
 from typing import Literal
 
@@ -54,19 +55,29 @@ def overlap(text: str, other: str) -> float:
     fewer than 3 words the words themselves are compared. 0 for a text without words. Looks at the
     first 20,000 characters of each.
     """
-    words, others = _words(text), _words(other)
-    size = _SHINGLE if len(words) >= _SHINGLE else 1
-    mine, theirs = _shingles(words, size), _shingles(others, size)
-    return len(mine & theirs) / len(mine) if mine else 0.0
+    return overlaps()(text, other)
+
+
+def overlaps() -> Callable[[str, str], float]:
+    """overlap, for many texts: each is looked at once."""
+    words = cache(_words)
+
+    @cache
+    def shingles(text: str, size: int) -> frozenset[tuple[str, ...]]:
+        told = words(text)
+        return frozenset(tuple(told[at : at + size]) for at in range(len(told) - size + 1))
+
+    def share(text: str, other: str) -> float:
+        size = _SHINGLE if len(words(text)) >= _SHINGLE else 1
+        mine = shingles(text, size)
+        return len(mine & shingles(other, size)) / len(mine) if mine else 0.0
+
+    return share
 
 
 def _words(text: str) -> list[str]:
     text = unicodedata.normalize("NFKC", text[:_MOST_COMPARED]).casefold()
     return known.UNIT.findall(text)
-
-
-def _shingles(words: Sequence[str], size: int) -> set[tuple[str, ...]]:
-    return {tuple(words[at : at + size]) for at in range(len(words) - size + 1)}
 
 
 # What closes
@@ -112,6 +123,8 @@ def _closes(text: str, own: known.Phrases, *, must_close: bool = True) -> bool:
     plain = _SMILEY.sub(" ", text)
     if _QUESTION.search(plain) or (";" in plain and _GREEK.search(plain)):
         return False
+    if known.is_own(plain, own):
+        return True
     if _CODE.search(_WITH_DIGITS.sub(lambda w: "" if known.is_known(w[0], own) else w[0], plain)):
         return False
     units = known.units_of(plain, own)
@@ -134,18 +147,21 @@ _BREAK = re.compile(
     "|[\u2190-\u21ff\u2300-\u27bf\u2b00-\u2bff\ufe0f\U0001f000-\U0001faff]+"
 )
 _ASKS = re.compile("[:?¿؟：？]")
-# What makes a closer in front of it a part of what is asked: a number or a name ("No. 5"), the rest
-# of a list ("top, left and right"), a particle (さようなら、の英訳).
-_GOES_ON = re.compile(r"\s*(?:の(?=[\u30a0-\u30ff\u4e00-\u9fffA-Za-z])|を|って|という|とは)")
+# What makes of a closer the beginning of what is asked, as in: No. 5; top, left and right;
+# さようなら、の英訳.
 _NUMBER = re.compile(r"\s*\d")
-_LIST = re.compile(r"\s*[\w'’-]+(?:\s*,|\s+(?:and|or|und|oder|y|o|e|ou|et|en|of|i|и|или)\s)", re.I)
-_TEXT_BEHIND = re.compile(r"[:：]\s*\n")
+_LIST = re.compile(
+    r"\s*([\w'’-]+)(?:\s*,|\s+(?:and|or|und|oder|y|o|e|ou|et|en|of|i|и|или)\s)", re.IGNORECASE
+)
+_PARTICLE = re.compile(r"\s*(?:の(?=[\u30a0-\u30ff\u4e00-\u9fffA-Za-z])|を|って|という|とは)")
+_SPOKEN_OF = re.compile(r"[:：](?=\s)[^.!?。！？\n]*\Z")
+_TEXT_BEHIND = re.compile(r"[:：]\s*\n")  # that is spoken of; its end is not the user's
 
 
 def _without_closers(text: str, own: known.Phrases) -> str:
     """`text` without the closers that stand apart at its ends; all of it where nothing is left."""
     start = _start(text[:_END], own)
-    end = len(text) - _after(text[start:][-_END:], own)
+    end = len(text) - (0 if _TEXT_BEHIND.search(text) else _after(text[start:][-_END:], own))
     asked = text[start:end].strip()
     return asked if any(map(str.isalnum, asked)) else text
 
@@ -159,7 +175,7 @@ def _start(text: str, own: known.Phrases) -> int:
             break
         if _ASKS.search(found[0]) and found[0][0] not in "¿":
             break
-        if _belongs(segment.strip(), found[0], text[found.end() :]):
+        if _goes_on(segment.strip(), found[0], text[found.end() :], own):
             break
         at = found.end()
         if segment.strip() or found[0][0] not in "¿¡":
@@ -172,30 +188,25 @@ def _start(text: str, own: known.Phrases) -> int:
     return known.without_lead(text, start)
 
 
-def _belongs(closer: str, mark: str, rest: str) -> bool:
-    """Whether a closer with a mark behind is rather the beginning of the rest."""
+def _goes_on(closer: str, mark: str, rest: str, own: known.Phrases) -> bool:
+    """Whether a closer, with a mark behind, is the beginning of what is asked."""
     if mark == ".":
         return len(closer) == 1 or bool(_NUMBER.match(rest))
-    return bool(_GOES_ON.match(rest)) or (mark == "," and " " not in closer and _is_list(rest))
-
-
-def _is_list(rest: str) -> bool:
-    found = _LIST.match(rest)
-    return bool(found) 
+    if mark == "," and " " not in closer and (second := _LIST.match(rest)):
+        return not _closes(second[1], own, must_close=False)
+    return bool(_PARTICLE.match(rest))
 
 
 def _after(text: str, own: known.Phrases) -> int:
-    """How many characters at the end are closers; none where they are a text that is spoken of."""
+    """How many characters at the end are closers; none where a colon stands in front of them."""
     kept = end = len(text)
-    if _TEXT_BEHIND.search(text):
-        return 0
     for found in [*_BREAK.finditer(text)][: -_MOST_SEGMENTS - 1 : -1]:
         segment = text[found.end() : end]
         if segment.strip() and not _closes(segment, own, must_close=kept == len(text)):
             break
         if ":" in found[0] or "：" in found[0]:
-            return 0
+            break
         end = found.start()
         if segment.strip():
             kept = found.end() if _ASKS.search(found[0]) else found.start()
-    return len(text) - kept
+    return 0 if _SPOKEN_OF.search(text, 0, kept) else len(text) - kept

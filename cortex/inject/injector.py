@@ -17,6 +17,7 @@ from ..errors import ConfigError
 from ..home import chosen
 from ..patience import Workers
 from ..platforms import Session, refusal
+from ..redaction import redact
 from ..switch import is_switched_off
 from .assembly import Asked, assembled, failure
 from .report import Report
@@ -174,7 +175,7 @@ class Injector:
 
     def _say(self, message: str, level: int = logging.WARNING) -> None:
         """Once, and else for who debugs: the same would be said at each turn."""
-        message = as_typed(message, self._program())
+        message = as_typed(redact(message)[0], self._program())
         if message in self._said or len(self._said) >= _MAX_SAID:
             _logger.debug("%s", message)
             return

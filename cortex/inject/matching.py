@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
-from .words import languages_of
+from .words import REMEMBERING, languages_of
 
 K1, B = 1.2, 0.75
 FEW = 100  # texts; of fewer, what is rare cannot be told: they are taken for so many
@@ -41,12 +41,19 @@ def counted(text: str) -> Mapping[str, int]:
 
 def matches(message: str, texts: Sequence[Mapping[str, int]]) -> tuple[list[Match], int]:
     """The texts that hold a word of the message, best first, equal ones in their order; and how
-    many words it has. texts: as `counted` has them.
+    many words it has, but for signs, stop words and those that only ask to remember. texts: as
+    `counted` has them. A word that no text holds weighs as if one did, for it may be one of the
+    message alone.
     """
-    from ..indexer.tokens import UNSTEMMED, query_terms
+    from ..indexer.tokens import UNSTEMMED, fold_marks, query_terms
     from ..records.postings import idf
 
-    words = query_terms(message, (*languages_of(message), UNSTEMMED)).words
+    asked = query_terms(message, (*languages_of(message), UNSTEMMED))
+    words = [
+        word
+        for word in (() if asked.only_stop_words else asked.words)
+        if any(map(str.isalnum, word.surface)) and fold_marks(word.surface) not in REMEMBERING
+    ]
     counts = [
         {
             number: max(text.get(variant, 0) for variant in word.variants)
@@ -58,7 +65,7 @@ def matches(message: str, texts: Sequence[Mapping[str, int]]) -> tuple[list[Matc
     usual = max(sum(lengths) / max(len(texts), 1), 1.0)
     total = max(len(texts), FEW)
     weights = [
-        word.count * idf(total, sum(count[number] > 0 for count in counts))
+        word.count * idf(total, max(sum(count[number] > 0 for count in counts), 1))
         for number, word in enumerate(words)
     ]
     found = []

@@ -56,6 +56,10 @@ class Entry:
         return self.key[ID_DIGITS:]
 
     @property
+    def head(self) -> str:
+        return f"{self.item.head} ({self.item.remark})" if self.item.remark else self.item.head
+
+    @property
     def said(self) -> str:
         """What it says, to be held against what others say."""
         return self.item.text or self.item.head
@@ -66,7 +70,7 @@ class Entry:
         if not self.item.text:
             return f"{_ITEM}[{self.item.label}] {body}".rstrip()
         told = "".join(f"\n{_TEXT}{line}" for line in closed(body).split("\n"))
-        return f"{_ITEM}[{self.item.label}] {self.item.head}{told}"
+        return f"{_ITEM}[{self.item.label}] {self.head}{told}"
 
 
 def entry_of(item: Item, *, mask: bool) -> Entry | None:

@@ -144,8 +144,8 @@ def _report(name: str, requested: int, answer: Answer, told: Told, *, asked: boo
         injected=len(told.entries),
         tokens=_tokens(told.block),
         items=tuple(
-            ItemReport(item.id, item.label, item.head, _finite(item.score), item.why)
-            for item in (entry.item for entry in told.entries)
+            ItemReport(item.id, item.label, head, _finite(item.score), item.why)
+            for item, head in ((entry.item, entry.head) for entry in told.entries)
         ),
     )
 

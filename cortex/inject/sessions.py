@@ -24,7 +24,9 @@ UNDATED = "undated"
 MAX_TITLE = 120  # characters
 PIECES = 2  # of what was said, in an item
 SAME = 0.85  # overlap with the message from which on a text says nothing else
-FEW = 0.1  # of the words' share, over how many are held: two common ones may be there by chance
+# Of the words' share, over how many are held, is asked for beyond the threshold: two common ones
+# may be there by chance. It halves what questions on something else bring in.
+FEW, MOST_FOR_FEW = 0.2, 0.1
 
 _CUT = "…"
 _ASKS = re.compile(r"[?？؟]\s*$")
@@ -105,15 +107,18 @@ def _judged(
         for period in periods:
             if said and period.nearness(session.started) == 1.0:
                 said |= held_by(period.written, words)  # by its day, which need not be said
-        if not said or share(said, found.weights) < threshold + FEW / len(said):
+        few = min(FEW / max(len(said), 1), MOST_FOR_FEW)
+        passes = said and share(said, found.weights) >= threshold + few
+        item = _item(session, words, found.weights, said, says) if passes else None
+        if item is None:
             gated += 1
         else:
-            items.append(_item(session, words, found.weights, said, says))
+            items.append(item)
     if items:
         return Recall("ok", tuple(items), found.matched, gated, answered_by=found.by)
     why = "no earlier session holds these words"
     if gated:
-        why = f"of {gated} sessions with some of these words, none holds {threshold:g} of them"
+        why = f"of {gated} sessions with some of these words, none holds enough of them"
     return Recall("empty", (), found.matched, gated, why, found.by)
 
 
@@ -131,15 +136,19 @@ def _item(
     weights: Sequence[float],
     said: Set[int],
     says: _Says,
-) -> Item:
+) -> Item | None:
+    """What is told of a session; None where all of it is what was asked."""
     held = share(said, weights)
     found = []
     for place, message in enumerate(session.messages):
         cut = pieces(message.text)
         for number, text in enumerate(cut):
+            if not says.more(text):
+                continue
             shown = f"{_CUT if number else ''}{text}{_CUT if number + 1 < len(cut) else ''}"
             found.append(_Piece(place, number, shown, held_by(text, words)))
-    found = [piece for piece in found if says.more(piece.text)] or found
+    if not found:
+        return None
     told = sorted(_best(found, weights), key=lambda piece: (piece.message, piece.number))
     lines = [f"{session.messages[piece.message].role}: {piece.text}" for piece in told]
     parts = "+".join(f"{session.messages[piece.message].id}.{piece.number}" for piece in told)

@@ -72,7 +72,7 @@ def sent_behind(message: Mapping[str, Any]) -> str:
         if own and sent.startswith(f"{whole}\n\n"):
             return sent[len(whole) :]
     *_, (start, end) = ((0, 0), *generated.frames(sent))
-    is_behind = own in sent[:start] and own not in sent[end:]
+    is_behind = own in sent[:start] and own not in sent[end:] and not sent[:end].endswith(own)
     is_last = own not in sent and not sent[end:].strip()
     return sent[start:end] if own and (is_behind or is_last) else ""
 

@@ -32,6 +32,7 @@ class Item:
     label: str  # stands in brackets at the head of its line: a type of note, a day
     head: str  # the rest of that line: a title, a place, a summary
     text: str = ""  # what stands below it, indented; "" when the head says all
+    remark: str = ""  # of ours, behind the head: what is no part of what it says
     score: float = 0.0  # the source's own, 0 to 1
     why: str = ""  # what let it pass, e.g. "cosine 0.71"; told to people, never to the model
 

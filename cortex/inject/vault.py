@@ -154,13 +154,13 @@ class VaultSource:
         from ..search.standing import type_of
 
         chunk = hit.chunk
-        remarks = [standing(hit) if hit.labels else "", CHANGED if is_changed else ""]
         place = f"{chunk.note}:{chunk.start_line}-{chunk.end_line}"
         item = Item(
             id=_id(chunk.note, chunk.heading_path, hit.part),
             label=type_of(hit.meta) or "note",
-            head=_head(chunk.place, place, remarks),
+            head=_head(chunk.place, place, [standing(hit) if hit.labels else ""]),
             text=chunk.text,
+            remark=CHANGED if is_changed else "",
             score=hit.evidence,
             why=self._reason(hit.nearness, hit.word_share, hit.word_rarity)
             or ("its name" if hit.trace.notes.get("exact") == "name" else ""),

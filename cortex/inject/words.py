@@ -13,15 +13,21 @@ from ..records.postings import Wanted
 MAX_WORDS = 48  # of a message
 PIECE = 200  # characters, at most, of a text that is quoted in part
 
-# What asks for earlier talk whatever it was about. English, German, Spanish, Portuguese, French.
-REMEMBERING = frozenset(
-    "remember recall remind told tell said say mentioned mention discussed discuss talked talk spoke "
-    "earlier previously conversation conversations session chat "
-    "erinnere erinnerst erinnern weißt sagte sagtest gesagt erzählt erzählte erwähnt besprochen "
-    "besprachen gesprochen vorhin neulich gespräch unterhaltung "
-    "recuerdas recuerda dije dijiste dijimos hablamos mencioné conversación "
-    "lembra lembras disse dissemos falamos mencionei conversa "
-    "rappelles souviens dit parlé discuté mentionné".split()
+# What asks for earlier talk, whatever it was about, in English, German, Spanish, Portuguese and
+# French; without marks on letters.
+REMEMBERING: frozenset[str] = frozenset().union(
+    *map(
+        str.split,
+        (
+            "remember recall remind told tell said say mentioned mention discussed discuss talked",
+            "talk spoke earlier previously conversation conversations",
+            "erinnere erinnerst erinnern weisst sagte sagtest gesagt erzahlt erzahlte erwahnt",
+            "besprochen besprachen gesprochen vorhin neulich gesprach unterhaltung",
+            "recuerdas recuerda dije dijiste dijimos hablamos mencione conversacion",
+            "lembra lembras disse dissemos falamos mencionei conversa",
+            "rappelles souviens dit parle discute mentionne",
+        ),
+    )
 )
 
 _TERM = re.compile(r"[^\W_]+")
@@ -55,12 +61,11 @@ def wanted_of(
     # The host's tables part words at every sign, so compounds are looked for by their parts.
     plain = unicodedata.normalize("NFKC", message).translate(_SEPARATORS)
     languages = languages_of(message)
-    left_out = {form for word in without for form in (word, _folded(word))}
     asked = query_terms(plain, languages)
     found = []
     for word in () if asked.only_stop_words else asked.words[:MAX_WORDS]:
         # No table of the host's holds a sign that is neither letter nor digit.
-        if word.surface in left_out or not any(map(str.isalnum, word.surface)):
+        if fold_marks(word.surface) in without or not any(map(str.isalnum, word.surface)):
             continue
         if has_unspaced(word.surface):
             found.append(

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from ..errors import UsageError
-from .gathered import LONGEST, Gathered, Ground
+from .gathered import LONGEST, Found, Gathered, Ground, newest_first
 from .guard import guarded_ask, kinds_in, masked
 from .model import (
     LEAST_BYTES,
@@ -127,23 +127,23 @@ class _Part:
 
 
 def _guarded(name: str, gathered: Gathered, asked: Asked) -> _Part:
-    items: list[Item] = []
+    taken: list[Found] = []
     kinds: Counter[str] = Counter()
     refused = 0
     for found in gathered.found:
-        if len(items) == asked.max_items:
+        if len(taken) == asked.max_items:
             break
-        item, held = found.item, kinds_in(found.item, found.secret_parts)
+        held = kinds_in(found.item, found.secret_parts)
         kinds.update(held)
         if held and asked.redact:
-            item = masked(item, found.secret_parts)
+            found = replace(found, item=masked(found.item, found.secret_parts))
         elif held and not asked.allow_secret:
             refused += 1
             continue
-        items.append(item)
+        taken.append(found)
     return _Part(
         name=name,
-        items=tuple(items),
+        items=tuple(found.item for found in newest_first(taken)),
         requested=asked.max_items,
         matched=gathered.matched,
         refused=refused,

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
 import sqlite3
-import unicodedata
+import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..errors import Unavailable
 from ..records.messages import said, seconds
-from ..records.postings import Wanted
+from ..records.postings import Wanted, columns, reading
 from ..records.recall import recall
-from ..records.sessions import connect
+from ..records.spoken import is_said
+from ..vault.frontmatter import is_in_scope
 from .excerpt import excerpt
-from .gathered import LEAST_SHARE, LONGEST, MOST_MATCHED, Found, Gathered, Ground, newest_first
+from .gathered import LEAST_SHARE, LONGEST, MOST_MATCHED, Found, Gathered, Ground, best_first
 from .guard import searched, whole_words
 from .model import Asked, Item, Provenance, utc
 from .profile import Profile, Store
@@ -64,7 +64,7 @@ def conversations(ground: Ground, asked: Asked) -> Gathered:
         matched += count
         for one in ones:
             found.setdefault(one.item.provenance.ids[0], one)
-    return Gathered(newest_first(list(found.values())), matched, ground.told(*whys), read > 0)
+    return Gathered(best_first(list(found.values())), matched, ground.told(*whys), read > 0)
 
 
 def _in_store(store: Store, ground: Ground, asked: Asked) -> tuple[list[Found], int]:
@@ -72,34 +72,28 @@ def _in_store(store: Store, ground: Ground, asked: Asked) -> tuple[list[Found], 
     settings = ground.vault.config.inject.sessions
     query = None if asked.query is None else searched(asked.query)
     words = [] if query is None else ground.words_of(query, settings.min_token_chars)
-    try:
-        with contextlib.closing(connect(store.database)) as connection:
-            reading = _Reading(connection, store, ground.profile)
-            left_out = settings.exclude_sources
-            sessions = reading.sessions(left_out, asked.project, ground.without)
-            if query is None:
-                newest = sorted(sessions.values(), key=lambda one: (-one.last, one.id))
-                return list(reading.last_words(newest)), len(newest)
-            found = []
-            if words and sessions:
-                found = reading.on(words, sessions, left_out, asked, ground.deadline)
-            return found[: 2 * asked.max_items], len(found)
-    except (sqlite3.Error, OSError, ValueError, OverflowError):
-        raise Unavailable("sessions", "the session database cannot be read now") from None
+    with reading(store.database, "sessions", time.monotonic() + ground.seconds) as connection:
+        kept = _Kept(connection, store, ground.profile)
+        left_out = settings.exclude_sources
+        sessions = kept.sessions(left_out, asked.project, ground.without)
+        if query is None:
+            newest = sorted(sessions.values(), key=lambda one: (-one.last, one.id))
+            return kept.last_words(newest), len(newest)
+        found = []
+        if words and sessions:
+            found = kept.on(words, sessions, left_out, asked, ground.deadline)
+        return found[: 2 * asked.max_items], len(found)
 
 
-class _Reading:
-    """One database, open to be read. Its methods raise sqlite3.Error, ValueError, Unavailable."""
+class _Kept:
+    """What one database keeps, open to be read."""
 
     def __init__(self, connection: sqlite3.Connection, store: Store, profile: Profile) -> None:
         self._connection, self._store, self._profile = connection, store, profile
-        columns = {
-            table: {row[1] for row in connection.execute(f"PRAGMA table_info({table})")}
-            for table in _NEEDED
-        }
-        if any(needed - columns[table] for table, needed in _NEEDED.items()):
+        known = {table: columns(connection, table) for table in _NEEDED}
+        if any(needed - known[table] for table, needed in _NEEDED.items()):
             raise Unavailable("sessions", "the session database is not as this version knows it")
-        self._has, self._of_messages = columns["sessions"], columns["messages"]
+        self._has, self._of_messages = known["sessions"], known["messages"]
 
     def sessions(
         self, excluded: Sequence[str], project: str | None, without: frozenset[str]
@@ -117,7 +111,7 @@ class _Reading:
             marks = ", ".join("?" * len(excluded))
             where.append(f"lower(COALESCE({column('source')}, '')) NOT IN ({marks})")
             values += [name.casefold() for name in excluded]
-        of_session = self._is_said("m.session_id = s.id")
+        of_session = f"m.session_id = s.id AND {is_said(self._of_messages)}"
         rows = self._connection.execute(
             f"SELECT s.id, {column('title')}, s.started_at, {column('cwd')}, "
             f"{column('git_repo_root')}, "
@@ -133,7 +127,7 @@ class _Reading:
             if not isinstance(name, str) or name in without or time is None or not says_something:
                 continue
             own = self._project(cwd, root)
-            if project is not None and own is not None and folded(own) != folded(project):
+            if own is not None and not is_in_scope({"project": own}, project):
                 continue
             found[name] = _Session(name, title if isinstance(title, str) else "", own, time)
         return found
@@ -146,7 +140,8 @@ class _Reading:
                 break
             rows = self._connection.execute(
                 f"SELECT m.id, m.role, {_TEXT}, {self._time()} FROM messages m "
-                f"WHERE {self._is_said('m.session_id = ?')} ORDER BY m.id DESC LIMIT ?",
+                f"WHERE m.session_id = ? AND {is_said(self._of_messages)} "
+                "ORDER BY m.id DESC LIMIT ?",
                 (session.id, _LAST_LOOKED_AT),
             ).fetchall()
             spoken = [(row, text) for row in rows if (text := said(row[2]))]
@@ -176,18 +171,19 @@ class _Reading:
             exclude=left_out,
             until=until,
         )
-        least = LEAST_SHARE * sum(recalled.weights)
+        whole = sum(recalled.weights)
         found = []
         for earlier in recalled.sessions:
             held = sum(recalled.weights[number] for number in earlier.together)
-            if earlier.id in sessions and held >= least and earlier.messages:
+            if earlier.id in sessions and held >= LEAST_SHARE * whole and earlier.messages:
                 most = asked.max_bytes // LONGEST // len(earlier.messages)
                 messages = [
                     (str(one.id), one.role, excerpt(one.text, words, most))
                     for one in earlier.messages
                 ]
                 time = self._when(earlier.messages[0].id)
-                found.append(self._item(sessions[earlier.id], messages, time, recalled.by))
+                item = self._item(sessions[earlier.id], messages, time, recalled.by)
+                found.append(replace(item, share=held / whole if whole else 1.0))
         return found
 
     def _item(
@@ -221,14 +217,6 @@ class _Reading:
         ).fetchone()
         return None if row is None else seconds(row[0])
 
-    def _is_said(self, condition: str) -> str:
-        tests = [condition, "m.role IN ('user', 'assistant')"]
-        if "active" in self._of_messages:
-            tests.append("COALESCE(m.active, 1) = 1")
-        if "observed" in self._of_messages:
-            tests.append("COALESCE(m.observed, 0) = 0")
-        return " AND ".join(tests)
-
     def _time(self) -> str:
         return "m.timestamp" if "timestamp" in self._of_messages else "NULL"
 
@@ -254,8 +242,3 @@ _TEXT = f"substr(CAST(m.content AS BLOB), 1, {_MAX_TEXT})"
 
 def _last_part(path: str) -> str:
     return re.split(r"[/\\]", path.strip().rstrip("/\\"))[-1]
-
-
-def folded(name: str) -> str:
-    """A project's name as names compare."""
-    return " ".join(unicodedata.normalize("NFKC", name).casefold().split())

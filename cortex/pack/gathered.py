@@ -85,19 +85,28 @@ class Found:
     item: Item
     time: float  # Unix seconds, by which it is put in order
     secret_parts: tuple[str, ...] = ()  # pieces of its text
+    share: float = 1.0  # of the query's words that it holds, weighed; 1 where none was asked for
 
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
     """What a section could hold."""
 
-    found: tuple[Found, ...] = ()  # newest first
+    found: tuple[Found, ...] = ()  # in the order in which they are taken
     matched: int = 0
     why: str = ""
     is_available: bool = True
 
 
+def best_first(found: Sequence[Found]) -> tuple[Found, ...]:
+    """In the order in which what was found is taken: the best, equal ones newest first."""
+    return tuple(sorted(_by_time(found), key=lambda one: -round(one.share, 2))[:MOST_MATCHED])
+
+
 def newest_first(found: Sequence[Found]) -> tuple[Found, ...]:
     """In the order of a section: newest first, equal ones by what they are."""
-    ordered = sorted(found, key=lambda one: (-one.time, one.item.provenance.ids, one.item.text))
-    return tuple(ordered[:MOST_MATCHED])
+    return tuple(_by_time(found)[:MOST_MATCHED])
+
+
+def _by_time(found: Sequence[Found]) -> list[Found]:
+    return sorted(found, key=lambda one: (-one.time, one.item.provenance.ids, one.item.text))

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from ..errors import CortexError, Unavailable
 from ..records.worklog import Receipt, worklog
-from ..text import Undecodable, decode
-from ..vault.frontmatter import is_in_scope, projects_of, split
+from ..text import Undecodable
+from ..vault.frontmatter import HEAD_BYTES, is_in_scope, projects_of, values_in
 from .conversations import conversations
 from .excerpt import excerpt
 from .gathered import (
@@ -20,6 +20,7 @@ from .gathered import (
     Found,
     Gathered,
     Ground,
+    best_first,
     newest_first,
 )
 from .guard import searched
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from ..types import Json
 
 HANDOFF = ("handoff",)
-_HEAD_BYTES = 16_384  # of a note, in which its properties stand
 
 
 def gather(ground: Ground, asked: Asked) -> Iterator[tuple[str, Gathered]]:
@@ -115,8 +115,8 @@ def semantic(ground: Ground, asked: Asked) -> Gathered:
     best = []
     for hit in hits[: 2 * asked.max_items]:
         text = excerpt(hit.text, () if hit.secrets else words, asked.max_bytes // LONGEST)
-        best.append(Found(_passage(hit, text, recalled.by), hit.time, hit.secrets))
-    return Gathered(newest_first(best), len(hits), ground.told(recalled.why))
+        best.append(Found(_passage(hit, text, recalled.by), hit.time, hit.secrets, hit.share))
+    return Gathered(best_first(best), len(hits), ground.told(recalled.why))
 
 
 def _note(note: StandingNote, by: str) -> Item:
@@ -197,9 +197,6 @@ def _properties(file: Path | None) -> Mapping[str, Json] | None:
         return None
     try:
         with open(file, "rb") as opened:
-            head = opened.read(_HEAD_BYTES)
-        if len(head) == _HEAD_BYTES:
-            head = head[: head.rfind(b"\n") + 1]
-        return split(decode(head)[0]).values
+            return values_in(opened.read(HEAD_BYTES))
     except (OSError, ValueError, Undecodable):
         return None

@@ -10,14 +10,17 @@ import contextlib
 import logging
 import os
 import shutil
+import signal
 import sqlite3
+import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from ..home import chosen, hermes_home
 from . import world as worlds
@@ -43,7 +46,7 @@ def run(report: Callable[[str], None], *, open_cortex: Open, promote: Open) -> i
     root = Path(os.devnull)
     with contextlib.suppress(OSError):
         tempfile.gettempdir()  # it tries places by a file in each, the first time
-    with watched() as seen, _logged() as logged:
+    with _ending_in_order(), _without_bytecode(), watched() as seen, _logged() as logged:
         try:
             with tempfile.TemporaryDirectory(prefix="cortex-sentinel-") as folder:
                 root = Path(folder).resolve()
@@ -121,6 +124,35 @@ def _working_folder() -> str:
         return os.getcwd()
     except OSError:  # somebody has removed it
         return ""
+
+
+@contextmanager
+def _ending_in_order() -> Iterator[None]:
+    """SIGTERM ends the block as Ctrl-C does: its folders are removed, its child is stopped."""
+    if threading.current_thread() is not threading.main_thread():  # which alone hears of signals
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, _end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before or signal.SIG_DFL)
+
+
+def _end(number: int, _: object) -> NoReturn:
+    signal.signal(number, signal.SIG_IGN)  # a second one would end the removal
+    sys.exit(128 + number)
+
+
+@contextmanager
+def _without_bytecode() -> Iterator[None]:
+    """Modules that are imported inside the block leave no file beside their code."""
+    before = sys.dont_write_bytecode
+    sys.dont_write_bytecode = True
+    try:
+        yield
+    finally:
+        sys.dont_write_bytecode = before
 
 
 @contextmanager

@@ -16,6 +16,7 @@ place in the folder. `timestamp` and `created` stand for date, `project_id` for 
 
 from __future__ import annotations
 
+import datetime as dt
 import os
 import re
 import stat
@@ -29,10 +30,11 @@ from ..text import Undecodable, decode
 
 UNKNOWN = "unknown"
 MAX_ENTRIES = 2_000  # the newest files; the others are not read
-MAX_FILES = 20_000  # looked at in the folder
+MAX_FILES = 100_000  # looked at in the folder, those whose names come last
 MAX_BYTES = 64_000  # read of a file
 MAX_SUMMARY = 200  # characters
 _MAX_DEPTH = 12
+_LATEST = 253_402_300_799  # Unix seconds, of the last day that a date can be
 _MAX_HEADER = 16_000  # characters
 _MAX_NAME = 80  # characters of an agent, a project, a tag, an id
 _MAX_TAGS = 20
@@ -73,7 +75,7 @@ def read_fabric(folder: Path, known: Fabric | None = None) -> Fabric:
     if not folder.is_dir():
         raise Unavailable("fabric", f"there is no folder {folder}; set inject.fabric.path")
     before = {entry.path: entry for entry in known.entries} if known else {}
-    files = sorted(_files(folder), key=lambda file: (-file[2].st_mtime_ns, file[0]))
+    files = sorted(_files(folder), key=_written, reverse=True)
     entries: list[Entry] = []
     skipped = 0
     for path, file, about in files[:MAX_ENTRIES]:
@@ -89,6 +91,14 @@ def read_fabric(folder: Path, known: Fabric | None = None) -> Fabric:
     return Fabric(tuple(_each_its_own(entries)), skipped, max(len(files) - MAX_ENTRIES, 0))
 
 
+def _written(file: tuple[str, Path, os.stat_result]) -> tuple[str, int, str]:
+    """When a file was written: its name says so also where a copy has made all of one age."""
+    path, _, about = file
+    seconds = min(max(about.st_mtime, 0), _LATEST)
+    changed = dt.datetime.fromtimestamp(seconds, dt.UTC).date().isoformat()
+    return _day_of_name(path) or changed, about.st_mtime_ns, path
+
+
 def _files(folder: Path) -> Iterator[tuple[str, Path, os.stat_result]]:
     """(path from the folder, the file, what the system says of it), of Markdown files."""
     root = folder.resolve()
@@ -97,7 +107,7 @@ def _files(folder: Path) -> Iterator[tuple[str, Path, os.stat_result]]:
     while waiting:
         place, depth = waiting.pop()
         try:
-            found = sorted(os.scandir(folder / place), key=lambda one: one.name)
+            found = sorted(os.scandir(folder / place), key=lambda one: one.name, reverse=True)
         except OSError:
             continue
         for one in found:
@@ -184,17 +194,26 @@ def _tags(value: Any) -> tuple[str, ...]:
 
 def _day(fields: Mapping[str, Any]) -> str:
     for name in ("date", "timestamp", "created"):
-        if found := _DAY.match(_line(fields.get(name, ""), _MAX_NAME)):
-            return found[0]
+        if day := _beginning_day(_line(fields.get(name, ""), _MAX_NAME)):
+            return day
     return ""
 
 
 def _day_of_name(path: str) -> str:
     """The day that a file's name begins with, else the folder's that it is in."""
     for name in reversed(path.split("/")):
-        if found := _DAY.match(name):
-            return found[0]
+        if day := _beginning_day(name):
+            return day
     return ""
+
+
+def _beginning_day(text: str) -> str:
+    """The day that a text begins with, if the calendar has it."""
+    found = _DAY.match(text)
+    try:
+        return dt.date.fromisoformat(found[0]).isoformat() if found else ""
+    except ValueError:
+        return ""
 
 
 def _each_its_own(entries: list[Entry]) -> Iterator[Entry]:

@@ -46,7 +46,7 @@ class StoredFact:
 class StoredFacts:
     facts: tuple[StoredFact, ...]  # most words, each by its weight, times trust first; then newest
     matched: int
-    weights: tuple[float, ...]  # of each word: its idf, times its own weight
+    weights: tuple[float, ...]  # of each word: its idf, at most that of one fact, times its own
     by: str  # fts, or like where there is no full-text table
 
 
@@ -66,7 +66,7 @@ def search(
         (total,) = connection.execute("SELECT COUNT(*) FROM facts").fetchone()
         counts = [sum(n in numbers for numbers in held.values()) for n in range(len(words))]
         weights = [
-            word.weight * idf(max(total, FEW), count)
+            word.weight * idf(max(total, FEW), max(count, 1))
             for word, count in zip(words, counts, strict=True)
         ]
         facts = _facts(connection, held, _when(known))
@@ -155,11 +155,12 @@ def _facts(
 ) -> list[StoredFact]:
     found = []
     for id, numbers in held.items():
-        row = connection.execute(
+        content, trust, time = connection.execute(
             f"SELECT substr(content, 1, ?), {_TRUST}, {when} FROM facts WHERE fact_id = ?",
             (MAX_CONTENT, id),
         ).fetchone()
-        if (fact := _stored(id, *row, frozenset(numbers))) is not None:
+        fact = _stored(id, content, trust, time, frozenset(numbers))
+        if fact is not None:
             found.append(fact)
     return found
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import sqlite3
 from collections import Counter
@@ -18,6 +19,9 @@ MAX_TITLE = 120  # characters
 _NO_TIME = 1e11  # Unix seconds, of the year 5138: no time, and text is beyond any number
 _STEPS_BETWEEN_CHECKS = 20_000  # of SQLite's machine, well under a millisecond
 _MAX_CHECKS = 2_000
+_BESIDE = ("-wal", "-shm", "-journal")  # what SQLite keeps beside a database that is in use
+_HEADER_BYTES = 20  # the last two of which tell the way it is written and read: 2 with a log
+_WITH_LOG = b"\x02\x02"
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,12 +143,28 @@ def connect(
     """The database, to be read alone; the caller closes it. Raises sqlite3.Error.
 
     timeout_s: for a lock. max_checks: how long all queries may take, in 20,000 steps of SQLite's
-    machine, after which they are given up.
+    machine, after which they are given up. Nothing is written, and no file made beside it.
     """
-    uri = f"{database.absolute().as_uri()}?mode=ro"
+    how = "mode=ro&immutable=1" if _is_at_rest(database) else "mode=ro"
+    uri = f"{database.absolute().as_uri()}?{how}"
     connection = sqlite3.connect(uri, uri=True, timeout=timeout_s)
     connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
     checks = iter(range(max_checks))
     # A database of somebody else's making may hold a table without end, or a view in its place.
     connection.set_progress_handler(lambda: next(checks, None) is None, _STEPS_BETWEEN_CHECKS)
     return connection
+
+
+def _is_at_rest(database: Path) -> bool:
+    """Whether nobody has a database with a write-ahead log open, and all of it is in its file.
+
+    SQLite would make the log and its shared memory to read such a one, and leave both behind.
+    """
+    place = os.path.realpath(database)
+    if not os.path.isfile(place) or any(os.path.lexists(place + end) for end in _BESIDE):
+        return False
+    try:
+        with open(place, "rb") as file:
+            return file.read(_HEADER_BYTES)[-2:] == _WITH_LOG
+    except OSError:
+        return False

@@ -30,6 +30,16 @@ def is_active(columns: AbstractSet[str], prefix: str = "") -> str:
     return f"COALESCE({prefix}active, 1) = 1" if "active" in columns else "1"
 
 
+def is_said(columns: AbstractSet[str]) -> str:
+    """The condition that a message `m` is part of its session, and was said in it to or by the
+    assistant.
+    """
+    tests = [f"m.role IN {ROLES}", is_active(columns, "m.")]
+    if "observed" in columns:  # overheard in a group
+        tests.append("COALESCE(m.observed, 0) = 0")
+    return " AND ".join(tests)
+
+
 class Spoken:
     """What the user and the assistant said in sessions that may be told."""
 
@@ -48,9 +58,7 @@ class Spoken:
         """
         self._connection = connection
         self._tables: dict[str, Vocabulary | None] = {}
-        tests = [f"m.role IN {ROLES}", is_active(columns["messages"], "m.")]
-        if "observed" in columns["messages"]:  # overheard in a group
-            tests.append("COALESCE(m.observed, 0) = 0")
+        tests = [is_said(columns["messages"])]
         self.values: list[str] = []
         about = columns["sessions"]
         if exclude and "source" in about:

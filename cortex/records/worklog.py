@@ -70,7 +70,7 @@ def worklog(state: Path) -> Worklog:
 
 def _numbers(folder: Path) -> list[int]:
     """The numbers of the runs, newest first."""
-    if not folder.is_dir():
+    if not os.path.lexists(folder):
         return []
     names = [entry.name for entry in os.scandir(folder) if entry.is_dir(follow_symlinks=False)]
     return sorted((int(name) for name in names if name.isascii() and name.isdigit()), reverse=True)

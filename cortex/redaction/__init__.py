@@ -36,6 +36,7 @@ __all__ = [
     "detector",
     "find",
     "governing",
+    "is_told_above",
     "mask",
     "occurrences",
     "redact",
@@ -94,6 +95,11 @@ def occurrences(text: str, secrets: Iterable[str]) -> list[Finding]:
         for secret in secrets
         for match in re.finditer(re.escape(secret), text)
     ]
+
+
+def is_told_above(text: str) -> bool:
+    """Whether a line above tells of some value that it is a secret, so that a part may not."""
+    return any(True for search in (columns.search, codes.search) for _ in search(text))
 
 
 _AROUND = 32_000  # characters: hardly a key is longer, and a huge note is not searched whole

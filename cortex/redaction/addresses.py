@@ -16,8 +16,9 @@ _WEBHOOK = re.compile(
     r"|calendar\.google\.com/calendar/[^\s\"'<>]{1,200}/private-([0-9a-f]{16,})"
     r"|[?&](?:sig|X-Amz-Signature|X-Amz-Security-Token|X-Goog-Signature)=([A-Za-z0-9%+/_\-]{32,}=*)"
 )
+_OF_HOOKS = ("hook", "slack.com", "calendar.google", "sig=", "x-amz-", "x-goog-")
 _PARAMETER = re.compile(
-    r"(?i)[?&](?:key|apikey|app_?id|app_?key|auth|sessionid|code|pass|pwd|signature"
+    r"(?i)[?&](?:key|apikey|app_?id|app_?key|auth|sessionid|pass|pwd|signature"
     r"|subscription-key)=([A-Za-z0-9_\-.%~+/=]{20,200})"
 )
 _IN_ADDRESS = re.compile(
@@ -43,7 +44,8 @@ _HEADERS = (
 
 def search(text: str) -> Iterator[Finding]:
     """Credentials and webhooks in addresses and headers; unordered."""
-    for match in _WEBHOOK.finditer(text):
+    small = text.lower()
+    for match in _WEBHOOK.finditer(text) if any(sign in small for sign in _OF_HOOKS) else ():
         yield Finding(*match.span(match.lastindex or 0), "webhook")
     for match in _PARAMETER.finditer(text):
         if is_mixed(match[1]) and not is_harmless(match[1]):
@@ -54,7 +56,6 @@ def search(text: str) -> Iterator[Finding]:
             yield Finding(*match.span(1), "password")
         elif user is not None and is_mixed(user):
             yield Finding(*match.span(2), "token")
-    small = text.lower()
     for words, pattern in _HEADERS:
         for match in pattern.finditer(text) if any(word in small for word in words) else ():
             if is_mixed(match[1]) and not is_harmless(match[1]):

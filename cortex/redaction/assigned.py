@@ -17,6 +17,7 @@ from .values import (
     is_random,
     is_scrambled,
     is_secret,
+    is_strong,
 )
 
 # Every repetition is bounded, so no text makes a search go back over more than a few hundred
@@ -30,7 +31,8 @@ _ASSIGNED = re.compile(
     (?: (?: :=|=>|==?|::|[:：|＝→] ) [*_]{{0,3}} [ \t]{{0,4}}
       | > (?=[^\s<>]{{4,200}}</)
       | (?P<dash> (?<=\ ) [\-–—] [ ] )
-      | [:：] [*_]{{0,3}} (?: [ \t]{{1,4}} [|>][+\-]? )? (?P<below> (?: [ \t]{{0,4}} (?:\r\n|\n|\r) [ \t>]{{0,12}} ){{1,2}}
+      | [:：] [*_]{{0,3}} (?: [ \t]{{1,4}} [|>][+\-]? )?
+        (?P<below> (?: [ \t]{{0,4}} (?:\r\n|\n|\r) [ \t>]{{0,12}} ){{1,2}}
         (?: (?:[*+\-]|\d{{1,2}}[.)]) [ \t]{{1,4}} | `{{3}}\w{{0,12}}(?:\r\n|\n|\r)[ \t>]{{0,12}} )?
         [*_]{{0,3}} )
       | (?P<is> (?<=\ ) (?:is|was|ist|lautet|hei(?:ß|ss)t|es|era|est|è|é|är|er|jest|это)
@@ -169,7 +171,7 @@ def _is_noted_password(match: re.Match[str], value: str) -> bool:
     short = (match["short"] or "").lower()
     has_words = bool(match["words"] or match["is"])
     if short and (match["rest"] or (short in ("pass", "clave") and has_words)):
-        return False  # `pass-through`, `pass the test:`
+        return short == "clave" and is_strong(value)  # `pass-through`, `pass the test:`
     if is_code(value):
         return not match["words"] and not match["dash"]
     return is_secret(value, 6) and not is_quantity(value) and has_digit_or_case(value)

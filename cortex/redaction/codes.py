@@ -37,10 +37,15 @@ _CODES = (
         ("licen", "serial", "product", "activation", "lizenz", "key"),
         r"""\b (?: licen[cs]e | serial | product | activation | lizenz | cd[ \-]?key | key )
         [^\r\n]{0,40}?
-        (?<![A-Za-z0-9\-]) (?P<value> (?-i: (?=[A-Z\-]{0,40}[0-9]) (?=[0-9\-]{0,40}[A-Z])
-          [A-Z0-9]{4,6}(?:-[A-Z0-9]{4,6}){3,8} ) ) (?![A-Za-z0-9\-])""",
+        (?<![A-Za-z0-9\-]) (?P<value> (?-i: (?=(?:[A-Z\-]{0,24}[0-9]){3}) (?=[0-9\-]{0,40}[A-Z])
+          (?:[A-Z0-9]{4}(?:-[A-Z0-9]{4}){3,8} | [A-Z0-9]{5}(?:-[A-Z0-9]{5}){2,8}
+          | [A-Z0-9]{6}(?:-[A-Z0-9]{6}){2,8}) ) ) (?![A-Za-z0-9\-])""",
     ),
-    (("wifi:",), r"\b WIFI: [^\r\n]{0,200}? \b P: (?P<value>(?:\\.|[^;\r\n\\]){4,100}) ;"),
+    (
+        ("wifi:",),
+        r"\b WIFI: (?: [A-OQ-Z]: (?:\\.|[^;\r\n\\]){0,64} ; ){0,4}"
+        r" P: (?P<value>(?:\\.|[^;\r\n\\]){4,100}) ;",
+    ),
     # Words of a passphrase, hyphenated.
     (
         ("phrase",),
@@ -58,6 +63,7 @@ _RECOVERY = re.compile(
       (?:[\s,;*+\-`\[\]>|:] | \b[0-9]{{1,2}}[.)]){{1,12}} (?:{_ITEM}) (?![\w\-]) ){{2,24}} )""",
     re.VERBOSE | re.IGNORECASE,
 )
+_RECOVERY_WORDS = ("recovery", "backup", "rescue", "2fa", "wiederherstell", "emergency")
 _ONE = re.compile(rf"(?<![\w\-])(?:{_ITEM})(?![\w\-])")
 
 
@@ -68,7 +74,8 @@ def search(text: str) -> Iterator[Finding]:
         if any(word in small for word in words):
             for match in pattern.finditer(text):
                 yield Finding(*match.span("value"), "password")
-    for match in _RECOVERY.finditer(text) if "code" in small else ():
+    has_codes = "code" in small and any(word in small for word in _RECOVERY_WORDS)
+    for match in _RECOVERY.finditer(text) if has_codes else ():
         codes = list(_ONE.finditer(text, *match.span("items")))
         if sum(re.search("[0-9]", code[0]) is not None for code in codes) * 2 >= len(codes):
             for code in codes:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from .finding import Finding
 from .names import secret_kind, starts_of_names
-from .values import is_code, is_surely_random
+from .values import is_code, is_strong, is_surely_random
 
 _ROW = re.compile(r"[ \t>]{0,8}\|?([^\r\n]{1,2000}?)\|?[ \t]{0,8}(?:\r\n|\n|\r|\Z)")
 _RULE = re.compile(r"[ \t>]{0,8}\|?[ \t]{0,8}:?-{1,80}:?[ \t|:\-]{0,400}(?:\r\n|\n|\r|\Z)")
@@ -35,7 +35,9 @@ def search(text: str) -> Iterator[Finding]:
             continue
         line = text[first:end]
         if "|" in line:
-            yield from _in_table(text, first)
+            if table := _table(text, first):
+                yield from _in_table(text, *table)
+                seen = table[2]
         else:
             yield from _below(text, line, end)
 
@@ -49,23 +51,31 @@ def _line_end(text: str, at: int) -> int:
     return min(ends, default=min(len(text), at + 2001))
 
 
-def _in_table(text: str, first: int) -> Iterator[Finding]:
+def _table(text: str, first: int) -> tuple[list[str], int, int] | None:
+    """The heads of the columns of a table that begins at `first`, and the span of its rows."""
     head = _ROW.match(text, first)
     rule = _RULE.match(text, head.end()) if head else None
     if head is None or rule is None:
-        return
-    names = [cell[0].strip(_MARKS) for cell in _CELL.finditer(head[1])]
-    at = rule.end()
-    while (row := _ROW.match(text, at)) and "|" in row[0]:
-        for name, cell in zip(names, _CELL.finditer(text, *row.span(1)), strict=False):
+        return None
+    names = head[1]
+    if rule[0].lstrip(" \t>").startswith("|") and not head[0].lstrip(" \t>").startswith("|"):
+        names = names.partition("|")[2]  # what stands before the table in its line
+    end = rule.end()
+    while end < len(text) and (row := _ROW.match(text, end)) and "|" in row[0]:
+        end = row.end()
+    return [cell[0].strip(_MARKS) for cell in _CELL.finditer(names)], rule.end(), end
+
+
+def _in_table(text: str, heads: list[str], start: int, end: int) -> Iterator[Finding]:
+    for row in _ROW.finditer(text, start, end):
+        for head, cell in zip(heads, _CELL.finditer(text, *row.span(1)), strict=False):
             value = cell[0].strip(_MARKS)
-            kind = secret_kind(name, value, inside=True)
+            kind = secret_kind(head, value, inside=True)
+            if " " in value:
+                continue
             if kind == "password" or (kind and is_surely_random(value, 12)):
-                start = cell.start() + cell[0].index(value)
-                yield Finding(start, start + len(value), kind)
-        at = row.end()
-        if at >= len(text):
-            return
+                at = cell.start() + cell[0].index(value)
+                yield Finding(at, at + len(value), kind)
 
 
 def _below(text: str, line: str, end: int) -> Iterator[Finding]:
@@ -77,6 +87,12 @@ def _below(text: str, line: str, end: int) -> Iterator[Finding]:
     if below is None:
         return
     value = below["value"]
+    if value.endswith((":", "：")):
+        return
     kind = secret_kind(name, value, inside=True)
-    if (kind == "password" and not is_code(value)) or (kind and is_surely_random(value, 16)):
+    has_label = label is not None and label[0].strip(" \t>") != ""
+    if kind is None:
+        return
+    is_password = kind == "password" and (is_strong(value) or (has_label and not is_code(value)))
+    if is_password or is_surely_random(value, 16):
         yield Finding(*below.span("value"), kind)

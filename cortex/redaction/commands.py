@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from .finding import Finding
 from .names import secret_kind
-from .values import SAYS_NOTHING, is_harmless, is_mixed, is_placeholder
+from .values import SAYS_NOTHING, is_harmless, is_mixed, is_placeholder, is_strong, is_surely_random
 
 # Each with the words of which one must be there, for which a text is searched faster; the group
 # `value` may be the secret, and `name`, where there is one, must be of a secret.
@@ -59,6 +59,7 @@ _COMMANDS = (
         value ["']? \s{{0,3}}[:=]\s{{0,3}} (?P<quote>["']?) (?P<value>[^"'<>\s]{{6,400}})""",
     ),
 )
+_OF_LISTS = ((",",), ("value",))
 _SEARCHES = tuple(
     (words, re.compile(pattern, re.VERBOSE | re.IGNORECASE)) for words, pattern in _COMMANDS
 )
@@ -78,6 +79,8 @@ def search(text: str) -> Iterator[Finding]:
                 kind = "password" if is_one else None
             else:
                 kind = secret_kind(match["name"], value, inside=True)
+                if words in _OF_LISTS and not (is_strong(value) or is_surely_random(value, 10)):
+                    kind = None  # a word with a number, among other words
             if kind:
                 yield Finding(*match.span("value"), kind)
     for match in _NETRC.finditer(text) if "login" in small else ():

@@ -13,6 +13,7 @@ from .values import is_of_all_kinds
 # Every repetition is bounded or runs over characters that cannot begin the next part.
 _ARMOR = re.compile(r"-----(BEGIN|END) ([A-Z0-9 ]{0,40})-----")
 _PRIVATE = re.compile("PRIVATE KEY(?: BLOCK)?$")
+_LONG_LINE = re.compile("[A-Za-z0-9+/]{60}")
 _KEY_LINES = re.compile(
     r"(?:(?<![^\r\n])[ \t>]{0,20}(?:[*+\-][ \t]{1,4})?"
     r"[A-Za-z0-9+/]{60,76}={0,2}[ \t]{0,8}(?:\r\n|\n|\r|\Z)){3,}"
@@ -123,6 +124,8 @@ _OPENS_A_MENTION = re.compile(r"(?:[\"'`(]|[a-z]{2,}[,:]? )$")
 
 
 def _key_lines(text: str, public: list[tuple[int, int]]) -> Iterator[Finding]:
+    if not _LONG_LINE.search(text):
+        return
     starts = [start for start, _ in public]
     for match in (*_KEY_LINES.finditer(text), *_KEY_ITEMS.finditer(text)):
         around = bisect_right(starts, match.start()) - 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from .values import (
     SAYS_NOTHING,
@@ -21,22 +22,35 @@ PASSWORD = r"""
     | パスフレーズ | 暗証番号 | 비밀번호 | 암호 | netzwerkschlüssel
     | (?:wlan|wi-?fi|wpa[23]?|network) [\-\ ]? (?:security\ )? (?:key|schlüssel)
     | (?<![^\W_]) psk (?![^\W_])"""
-SHORT_PASSWORD = r"(?: (?<![^\W\d_]) | (?-i: (?<=[a-z])(?=P) ) ) (?P<short> pass | pw | clave )"
+SHORT_PASSWORD = (
+    r"(?: (?<![^\W\d_]) | (?-i: (?<=[a-z])(?=P) ) ) (?P<short> pass | pw | mdp | clave )"
+)
 OTHER = r"""
     secret | token | credential | api[_\-\ ]?key | apikey | api[_\-\ ]?schlüssel
     | clave\ (?:de\ )?api | chave\ (?:de\ )?api | clé\ (?:d['’])?api | api[_\-\ ]?ключ | ключ\ api
     | (?:access|account|private|preshared|encryption|signing|auth|master|licen[sc]e|sharedaccess
-      |product|activation|recovery|restore) [_\-\ ]? key
+      |subscription|product|activation|recovery|restore) [_\-\ ]? key
     | (?:recovery|backup|rescue)[_\-\ ]codes? | api\ ?キー | アクセスキー | トークン | シークレット
     | api\ ?密[钥鑰] | 令牌 | [密秘][钥鑰匙] | 金鑰 | 토큰 | токен"""
 
 # How these begin. Looking for them first makes most texts ten times cheaper to search.
 _BEGINNINGS = (
-    *("pass", "pw", "clave", "kennwort", "zugangscode", "contrase", "mot", "senha", "palavra"),
+    *(
+        "pass",
+        "pw",
+        "mdp",
+        "clave",
+        "kennwort",
+        "zugangscode",
+        "contrase",
+        "mot",
+        "senha",
+        "palavra",
+    ),
     *("wachtwoord", "heslo", "salasana", "adgangskode", "parol", "secret", "token", "credential"),
     *("api", "chave", "wlan", "wifi", "wi-fi", "wpa", "netzwerk", "network", "psk", "access"),
     *("account", "private", "preshared", "encryption", "signing", "auth", "master", "licen"),
-    *("shared", "product", "activation", "recovery", "restore", "backup", "rescue"),
+    *("shared", "subscription", "product", "activation", "recovery", "restore", "backup", "rescue"),
 )
 _NOT_ASCII = (
     *("hasło", "şifre", "lösenord", "парол", "ключ", "密", "秘", "口令", "パス", "暗証番号"),
@@ -66,9 +80,10 @@ _BESIDE = re.compile(
 _NUMBER = re.compile(r"[+-]?[0-9][0-9 _]{0,60}(?:\.[0-9]{1,60})?")
 
 
-def starts_of_names(text: str) -> list[int]:
+@lru_cache(maxsize=2)  # each search asks for the same text
+def starts_of_names(text: str) -> tuple[int, ...]:
     """Where in `text`, in order, a name may begin that PASSWORD, SHORT_PASSWORD or OTHER takes."""
-    beginnings = _BEGINNINGS
+    beginnings: tuple[str, ...] = _BEGINNINGS
     if not text.isascii():
         text, beginnings = text.translate(_SAME), _BEGINNINGS + _NOT_ASCII
     small = text.lower()
@@ -80,7 +95,7 @@ def starts_of_names(text: str) -> list[int]:
         while at >= 0:
             starts.add(at)
             at = small.find(beginning, at + 1)
-    return sorted(starts)
+    return tuple(sorted(starts))
 
 
 def governing(above: str, name: str) -> str:

@@ -137,7 +137,8 @@ def search(text: str) -> Iterator[Finding]:
         for half in _SECRET_OF_ID.finditer(text, *near):
             if is_of_all_kinds(half[0]):
                 yield Finding(*half.span(), "api_key")
-    for match in _WORDS.finditer(text):
+    has_words = any(word in text.lower() for word in ("seed", "recovery", "mnemonic", "secret"))
+    for match in _WORDS.finditer(text) if has_words else ():
         if not _PROSE.search(match[1]):
             yield Finding(*match.span(1), "password")
     for match in _HASHED.finditer(text):

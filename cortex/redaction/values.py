@@ -25,6 +25,7 @@ _HARMLESS = re.compile(
     | (?:[a-z]+[_\-])+[a-z]+                                      # the same in capitals
     """
 )
+_E_MAIL = re.compile(r"[\w.+\-]+@[\w\-]+(?:\.[\w\-]+)+")
 
 
 def is_secret(value: str, min_length: int) -> bool:
@@ -58,7 +59,9 @@ def is_harmless(value: str) -> bool:
 
 
 def has_digit_or_case(value: str) -> bool:
-    return bool(re.search("[0-9]|[A-Z].*[a-z]|[a-z].*[A-Z]", value))
+    return bool(
+        re.search("[0-9]", value) or (re.search("[A-Z]", value) and re.search("[a-z]", value))
+    )
 
 
 def is_of_all_kinds(value: str) -> bool:
@@ -92,12 +95,16 @@ def is_surely_random(value: str, min_length: int) -> bool:
 
 
 def is_strong(value: str) -> bool:
-    """Letters, digits and, between them, a sign: what no word of a sentence looks like."""
-    return (
-        len(value) >= 8
-        and re.search("[A-Za-z]", value) is not None
-        and re.search("[0-9]", value) is not None
-        and re.search(r"[A-Za-z0-9][!#$%^&*+=~?@][A-Za-z0-9!#$%^&*+=~?@_\-]", value) is not None
+    """Letters and, between them, a sign; a digit or both cases: what no word of a sentence is."""
+    inside = re.search(r"[A-Za-z0-9]([!#$%^&*+=~?@])[A-Za-z0-9!#$%^&*+=~?@_\-]", value)
+    if inside is None or len(value) < 8 or _E_MAIL.fullmatch(value):
+        return False
+    has_kinds = re.search("[0-9]", value) or (
+        inside[1] in "!#$%^*~?" and re.search("[A-Z]", value) and re.search("[a-z]", value)
+    )
+    return bool(
+        has_kinds
+        and re.search("[A-Za-z]", value)
         and not is_placeholder(value)
         and not is_harmless(value)
     )

@@ -16,11 +16,11 @@ from ..text import Undecodable, decode
 from ..types import Chunk, Json
 from ..vault import frontmatter
 from ..vault.chunk import chunk_note
+from ..vault.frontmatter import HEAD_BYTES
 from ..vault.note import read_note
 from ..vault.scan import FolderRules, FoundNote, walk_notes
 from .truth import Pair, replacements
 
-HEAD_BYTES = 16_384  # of a file, in which its properties stand
 _SHARE_KEPT = 0.3  # of the time
 _REPLACES = re.compile(r"supersede|replace", re.IGNORECASE)
 _DATED = (
@@ -125,10 +125,8 @@ def header_record(note: FoundNote, data: bytes) -> dict[str, Json]:
     data: the beginning of its file; without properties in it only the file speaks.
     """
     values: Mapping[str, Json] = {}
-    if len(data) == HEAD_BYTES:
-        data = data[: data.rfind(b"\n") + 1]  # no half of a letter at its end
     with contextlib.suppress(Undecodable):
-        values = frontmatter.split(decode(data)[0]).values
+        values = frontmatter.values_in(data)
     return {
         "file": note.path,
         "title": frontmatter.title_of(values) or note.path.rpartition("/")[2][:-3],

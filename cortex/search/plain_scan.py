@@ -19,10 +19,10 @@ from ..indexer.tokens import (
     terms,
 )
 from ..types import Chunk, Hit, Json
-from ..vault.frontmatter import is_in_scope, projects_of
+from ..vault.frontmatter import HEAD_BYTES, is_in_scope, projects_of
 from ..vault.scan import FoundNote
 from .evidence import gate_weights, match, rarity_of
-from .note_files import HEAD_BYTES, NoteFiles, Records, header_record, may_replace, moment_of
+from .note_files import NoteFiles, Records, header_record, may_replace, moment_of
 from .standing import type_of
 from .truth import Truth
 

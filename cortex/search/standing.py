@@ -9,12 +9,11 @@ from typing import Literal
 
 from ..redaction import find
 from ..types import Chunk, Json
-from ..vault.frontmatter import is_in_scope, projects_of, valid_from_of, valid_until_of
+from ..vault.frontmatter import HEAD_BYTES, is_in_scope, projects_of, valid_from_of, valid_until_of
 from ..vault.scan import FoundNote
 from .corpus import Corpus
 from .filters import Filters
 from .note_files import (
-    HEAD_BYTES,
     NoteFiles,
     Records,
     header_record,

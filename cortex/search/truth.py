@@ -196,8 +196,8 @@ class Truth:
 
 
 def is_draft(values: Mapping[str, Json]) -> bool:
-    """Whether a note says by its status that it does not hold yet, or never did."""
-    return str(values.get("status")).strip().casefold() in _DRAFTS
+    """Whether a note says by its status, or `draft: true`, that it does not hold yet."""
+    return values.get("draft") is True or (str(values.get("status")).strip().casefold() in _DRAFTS)
 
 
 def began(note: Mapping[str, Json]) -> dt.date | None:

@@ -19,7 +19,7 @@ from hashlib import blake2b
 from operator import itemgetter
 from typing import TypeVar
 
-from ..redaction import find
+from ..redaction import find, is_told_above, redact
 from ..text import cut_to_tokens, estimate_tokens, slug
 from ..types import Chunk, Note
 from .markdown import Block, Body, Code
@@ -51,7 +51,8 @@ def chunk_note(note: Note, body: Body) -> list[Chunk]:
     """The chunks of a note, in document order; one stub for a note without a body."""
     shown = _Shown(note, body)
     chunks: list[Chunk] = []
-    secrets = [(f.start, f.end) for f in find(note.text)] if _MAY_SPAN.search(note.text) else []
+    may_be_parted = _MAY_SPAN.search(note.text) or is_told_above(note.text)
+    secrets = [(f.start, f.end) for f in find(note.text)] if may_be_parted else []
     identities: dict[str, int] = {}
     for heading_path, span, headings in _sections(note, body):
         for piece in _pieces(note.text, span, headings, body, shown):
@@ -79,7 +80,7 @@ def chunk_note(note: Note, body: Body) -> list[Chunk]:
                     text=text or _name_of(heading_path, note.title),
                     tags=tuple(dict.fromkeys(_within(body.tags, piece))),
                     links=tuple(_within(body.links, piece)),
-                    secrets=_cut_secrets(note.text, piece, secrets),
+                    secrets=_parted_secrets(note.text, piece, secrets, text),
                 )
             )
     return chunks
@@ -120,15 +121,25 @@ def _within(items: Sequence[tuple[int, T]], span: _Span) -> list[T]:
     return [item for _, item in items[first:last]]
 
 
-def _cut_secrets(text: str, span: _Span, secrets: Sequence[tuple[int, int]]) -> tuple[str, ...]:
-    """The lines, in a span, of secrets that a border cuts: a part is not known by its looks."""
+def _parted_secrets(
+    text: str, span: _Span, secrets: Sequence[tuple[int, int]], shown: str
+) -> tuple[str, ...]:
+    """The lines, in a span, of secrets that what is shown of it does not give away as such.
+
+    A border cuts them, or the heading or the head of a column that tells them is elsewhere.
+    """
     lines: dict[str, None] = {}
+    known: str | None = None
     for start, end in secrets:
-        if start < span.end and end > span.start and (start < span.start or end > span.end):
-            for line in text[max(start, span.start) : min(end, span.end)].splitlines():
-                part = line.strip("> \t")
-                if len(part) >= _LEAST_SECRET:
-                    lines[part] = None
+        if start >= span.end or end <= span.start:
+            continue
+        is_cut = start < span.start or end > span.end
+        if not is_cut and known is None:
+            known, _ = redact(shown)
+        for line in text[max(start, span.start) : min(end, span.end)].splitlines():
+            part = line.strip("> \t")
+            if len(part) >= _LEAST_SECRET and (is_cut or (known is not None and part in known)):
+                lines[part] = None
     return tuple(lines)
 
 

@@ -18,13 +18,15 @@ import yaml
 from frontmatter.default_handlers import YAMLHandler
 
 from ..redaction import Finding, governing, secret_kind
-from ..text import line_starts
+from ..text import decode, line_starts
 from ..types import Json, Link, Problem
 
 try:
     from yaml import CSafeLoader as _SafeLoader
 except ImportError:  # PyYAML without libyaml
     from yaml import SafeLoader as _SafeLoader  # type: ignore[assignment]
+
+HEAD_BYTES = 16_384  # of a file, in which its properties stand
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,13 @@ class Header:
     body_start: int  # offset after the line end of the closing line; 0 without a header
     problems: tuple[Problem, ...] = ()
     key_lines: dict[str, int] = field(default_factory=dict)  # top-level key -> line in the file
+
+
+def values_in(head: bytes) -> Mapping[str, Json]:
+    """The properties of a note, out of the first HEAD_BYTES of its file. Raises Undecodable."""
+    if len(head) == HEAD_BYTES:
+        head = head[: head.rfind(b"\n") + 1]  # no half of a letter at its end
+    return split(decode(head)[0]).values
 
 
 def split(text: str) -> Header:
