@@ -79,7 +79,10 @@ def preview(
         allowed_ms=int(1000 * allowed_s),
     )
     report = assembled(asked, workers, _log)
-    return replace(report, enabled=config.inject.enabled)
+    remarks = report.remarks
+    if not {"local", "all"} & {name.strip().lower() for name in config.hooks.platforms}:
+        remarks += ("hooks.platforms does not name local: sessions on this machine get nothing",)
+    return replace(report, enabled=config.inject.enabled, remarks=remarks)
 
 
 def _warm_up(vault: Vault, workers: Workers) -> None:

@@ -73,7 +73,7 @@ class Report:
     budget: int  # tokens
     deadline_ms: int
     text: str  # what is put behind the message; "" for nothing
-    remarks: tuple[str, ...] = ()  # on blocks of `hooks` that are missing or shortened
+    remarks: tuple[str, ...] = ()  # on what of `hooks` is missing, shortened or shut off
 
     def document(self) -> dict[str, Json]:
         """It as JSON, without the message."""
@@ -104,8 +104,9 @@ def source_report(name: str, requested: int, answer: Answer, told: Told) -> Sour
         is_refused = chosen.refused == len(recall.items)
         status = "refused" if is_refused else "empty"
         why = _joined(why, "all of it holds a secret" if is_refused else _nothing_new(chosen))
-    elif status == "ok" and not recall.items:
-        status = "empty"
+    elif not recall.items:
+        status = "empty" if status == "ok" else status
+        why = _joined(why, recall.nearest)
     elif chosen.entries and not told.entries:
         why = _joined(why, "there is no room for any of it")
     answer = replace(answer, recall=replace(recall, status=status, why=why))

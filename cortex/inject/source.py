@@ -47,6 +47,7 @@ class Recall:
     gated: int = 0  # of these, below its threshold
     why: str = ""  # for people: why it is unavailable, or refused, or found nothing
     answered_by: str = ""  # which of several ways answered: hybrid, vector, bm25, scan, ...
+    nearest: str = ""  # for people: how near to passing the best of the gated came
 
 
 class Source(Protocol):

@@ -122,7 +122,9 @@ class VaultSource:
         ran = set(result.ran)
         by = "hybrid" if {"bm25", "vector"} <= ran else "bm25" if "bm25" in ran else "vector"
         found = [self._of_hit(hit, hit.chunk.note in result.changed) for hit in result.hits]
-        return _recall(found, by, why)
+        cosines = [hit.nearness for hit in result.hits if hit.nearness is not None]
+        shares = [hit.word_share for hit in result.hits]
+        return replace(_recall(found, by, why), nearest=self._nearest(cosines, shares))
 
     def _without_index(self, ask: Ask, why: str) -> Recall:
         """What the note files say, else the memory of the host."""
@@ -140,7 +142,8 @@ class VaultSource:
         why = _joined(why, scanned.why)
         if not scanned.read and scanned.why:
             return self._remembered(ask, why)
-        return _recall([self._of_note(hit) for hit in scanned.hits], "scan", why)
+        recall = _recall([self._of_note(hit) for hit in scanned.hits], "scan", why)
+        return replace(recall, nearest=self._nearest((), [hit.share for hit in scanned.hits]))
 
     def _remembered(self, ask: Ask, why: str) -> Recall:
         """Facts of the host's holographic memory, where there is one."""
@@ -185,6 +188,15 @@ class VaultSource:
         if words_suffice(share, rarity, nearness, self._config.min_words):
             return f"words {share:.2f}"
         return ""
+
+    def _nearest(self, cosines: Sequence[float], shares: Sequence[float]) -> str:
+        """How near the best came, by either measure."""
+        told = []
+        if cosines:
+            told.append(f"cosine {max(cosines):.2f} of {self._config.threshold:g}")
+        if shares:
+            told.append(f"words {max(shares):.2f} of {self._config.min_words:g}, and rare enough")
+        return f"none passes; the best: {'; '.join(told)}" if told else ""
 
     def _told(self, recall: Recall) -> Recall:
         """The same, logged: once as a warning where not everything could answer."""
