@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -116,6 +117,24 @@ def test_nothing_to_inject_is_no_error_and_has_its_reason(inject: Run):
     code, out, _ = inject("--message", "Thank you so much!")
     assert code == 0
     assert "gate: closer" in out and out.rstrip().endswith("nothing would be injected")
+
+
+def test_what_is_gated_is_told_with_how_near_it_came(inject: Run):
+    code, out, _ = inject("--message", "who painted the ceiling of the chapel?")
+    assert code == 0
+    assert re.search(r"^vault: none passes; the best: words 0\.\d\d of 0\.55, and", out, re.M)
+
+
+def test_notes_that_are_newer_than_the_index_and_platforms_that_admit_nobody_are_told(
+    cortex_with: CortexMaker, capsys: pytest.CaptureFixture[str]
+):
+    made = cortex_with(BOAT, ON.replace("hooks: {", "hooks: {platforms: [telegram], "))
+    assert made.config.vault.path is not None
+    (made.config.vault.path / "new.md").write_text("# New\n\nNobody knows this yet.\n")
+    assert main(["inject", "--message", QUESTION, "--config", str(made.config.path)]) == 0
+    told = capsys.readouterr().err
+    assert "1 note changed or came since the index; run: cortex index" in told
+    assert "hooks.platforms does not name local" in told
 
 
 def test_the_message_may_come_on_stdin(inject: Run, monkeypatch: pytest.MonkeyPatch):

@@ -165,6 +165,7 @@ def test_a_source_whose_items_all_hold_secrets_is_refused_or_masked(
         1,
     )
     assert report.text == "" or "vault" not in shown(report.text)
+    assert rows(report)["vault"].why == f"all of it holds a secret: {secret.head}"
     masked = desk("inject: {enabled: true, redact: true}").inject(QUESTION)
     assert rows(masked)["vault"].status == "ok" and "for the gate of the marina" in masked.text
     assert "hunter2" not in masked.text

@@ -479,3 +479,6 @@ def test_a_session_of_the_day_that_is_named_comes_first_and_holds_the_date(home:
     assert sessions_of(asked(home, message)) == ["june"]
     assert sessions_of(asked(home, message, threshold=0.0)) == ["june", "march"]
     assert sessions_of(asked(home, "and of the gutter on 5 March?"))[0] == "march"
+    # On a day of which there is none, those of other days are better than nothing.
+    other_day = asked(home, "what was said of the gutter on 7 October 2025?")
+    assert set(sessions_of(other_day)) == {"june", "march"}

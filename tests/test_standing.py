@@ -107,11 +107,17 @@ def test_times_of_one_day_order_and_a_day_in_the_name_counts(cortex_by: CortexMa
             "a.md": "---\ntype: handoff\ncreated: 2025-06-01T09:00:00\n---\nMorning.\n",
             "b.md": "---\ntype: handoff\ncreated: 2025-06-01T18:00:00+02:00\n---\nEvening.\n",
             "2025-06-02 c.md": "---\ntype: handoff\n---\nNext day.\n",
+            "d.md": "---\ntype: handoff\nupdated: 2025-06-03\n---\nBrought up to date.\n",
         }
     ).standing_notes(["handoff"])
-    assert paths(found) == ["2025-06-02 c.md", "b.md", "a.md"]
+    assert paths(found) == ["d.md", "2025-06-02 c.md", "b.md", "a.md"]
     times = [(note.time - DAY, note.time_from) for note in found.notes]
-    assert times == [(86400, "name"), (16 * 3600, "created"), (9 * 3600, "created")]
+    assert times == [
+        (2 * 86400, "updated"),
+        (86400, "name"),
+        (16 * 3600, "created"),
+        (9 * 3600, "created"),
+    ]
 
 
 def test_a_long_text_ends_at_a_word_and_in_front_of_a_secret_not_in_it(cortex_by: CortexMaker):

@@ -73,7 +73,8 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--json", type=Path, metavar="FILE")
     args = parser.parse_args(words)
     checkout = Path(__file__).resolve().parent.parent.parent
-    root = args.eval or Path(os.environ.get("CORTEX_EVAL") or checkout.parent / "shared" / "eval")
+    given = args.eval or os.environ.get("CORTEX_EVAL") or checkout.parent / "shared" / "eval"
+    root = Path(given).resolve()
     try:
         collection = read(root, CONVERSATIONS)
         asked = collection.sets[0].part(args.split)

@@ -12,6 +12,7 @@ from .. import generated
 from ..errors import UsageError
 from ..switch import is_switched_off
 from ..text import estimate_tokens
+from .drift import tell_what_waits
 from .options import add_json
 from .output import counted, hint, print_json, say, table, visible
 
@@ -65,9 +66,8 @@ def run(args: argparse.Namespace) -> int:
     message = _message(args.message)
     from ..desk import Desk
 
-    report = Desk.open(args.config, env=os.environ).inject(
-        message, session=args.session, is_first=args.first, may_wait=args.wait
-    )
+    desk = Desk.open(args.config, env=os.environ)
+    report = desk.inject(message, session=args.session, is_first=args.first, may_wait=args.wait)
     assert report is not None  # or the switch would be off
     if args.json:
         print_json(report.document())
@@ -75,6 +75,7 @@ def run(args: argparse.Namespace) -> int:
         print("\n".join(_told(report)))
     for remark in report.remarks:
         say(remark)
+    tell_what_waits(desk.cortex)
     if not report.enabled:
         say("inject.enabled is false in the config: no turn gets this")
     return 0

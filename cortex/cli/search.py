@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import os
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..errors import CortexError
 from ..search.explain import WEAK, in_a_word, standing, why
 from ..types import ChannelTrace, Hit, Json, SearchResult
+from .drift import tell_what_waits
 from .options import (
     add_as_of,
     add_filters,
@@ -37,7 +36,7 @@ from .output import (
 )
 
 if TYPE_CHECKING:
-    from ..app import Cortex
+    pass
 
 MOST_COPIES = 3  # named of one text
 MOST_NEAREST = 3  # shown when nothing matches well
@@ -124,22 +123,13 @@ def run(args: argparse.Namespace) -> int:
     tell_what_was_corrected(result.corrections)
     tell_what_lacks(result.unavailable, result.warnings)
     if not relevant(result)[0]:
-        _tell_what_waits(cortex)
+        tell_what_waits(cortex)
     return 0
 
 
 def _worth_showing(result: SearchResult, asked: int | None) -> tuple[Hit, ...]:
     """All hits; where nothing matches well only the nearest, unless a number was asked for."""
     return result.hits if asked or result.evidence >= WEAK else result.hits[:MOST_NEAREST]
-
-
-def _tell_what_waits(cortex: Cortex) -> None:
-    """The notes that were not searched, and may hold what was not found."""
-    with contextlib.suppress(CortexError):  # the search has told what is wrong with the index
-        freshness = cortex.freshness()
-        waiting = freshness.added + freshness.changed if freshness else 0
-        if waiting:
-            say(f"{counted(waiting, 'note')} changed or came since the index; run: cortex index")
 
 
 def _lines(rank: int, hit: Hit, style: bool, *, is_described: bool) -> str:

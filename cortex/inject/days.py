@@ -87,3 +87,10 @@ def periods_of(message: str) -> tuple[Period, ...]:
 def nearness(periods: Sequence[Period], moment: float | None) -> float:
     """The best of several; 0 for none."""
     return max((period.nearness(moment) for period in periods), default=0.0)
+
+
+def day_of(time: float, told_by: str) -> str:
+    """The day of a note, as YYYY-MM-DD; "" where its file alone tells one: that may be any."""
+    if told_by == "file":
+        return ""
+    return dt.datetime.fromtimestamp(time, dt.UTC).date().isoformat()

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from ..config.inject import FactsSourceConfig
 from ..errors import CortexError, Unavailable
 from ..records.memory_store import FILE, search
+from .days import day_of
 from .fabric import beginning
 from .matching import counted, matches, share
 from .source import SPARE, Ask, Item, Recall, Status
@@ -63,6 +65,7 @@ class FactsSource:
             sum(one.gated for one in answered),
             whys,
             "+".join(one.answered_by for one in answered),
+            "; ".join(one.nearest for one in answered if one.nearest),
         )
 
     def _of_vault(self, ask: Ask) -> Recall:
@@ -83,13 +86,19 @@ class FactsSource:
                     label="fact",
                     head=f"{note.title} ({note.path})",
                     text=beginning(note.text, TEXT_CHARS),
+                    remark=day_of(note.time, note.time_from),
                     score=match.share,
                     why=f"{match.held} of {words} words, {match.share:.2f} of their weight",
                 )
             )
         gated = len(found) - len(passed)
         status: Status = "ok" if items else "empty"
-        return Recall(status, tuple(items), len(found), gated, standing.why, standing.by)
+        nearest = ""
+        if found:
+            best = max(match.share for match in found)
+            nearest = f"none passes; the best: words {best:.2f} of {self._config.threshold:g}"
+        recall = Recall(status, tuple(items), len(found), gated, standing.why, standing.by)
+        return replace(recall, nearest=nearest)
 
     def _of_store(self, ask: Ask) -> Recall:
         if self._config.memory_store_path is None and not (ask.home / FILE).exists():

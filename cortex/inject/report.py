@@ -16,6 +16,8 @@ from .gates import Gate
 from .shown import Selection
 from .source import Recall, Status
 
+MOST_NAMED = 3  # of what was refused
+
 
 @dataclass(frozen=True, slots=True)
 class ItemReport:
@@ -101,9 +103,12 @@ def source_report(name: str, requested: int, answer: Answer, told: Told) -> Sour
     recall, chosen = answer.recall, answer.chosen
     status, why = recall.status, recall.why
     if recall.items and not chosen.entries:
-        is_refused = chosen.refused == len(recall.items)
+        is_refused = len(chosen.refused) == len(recall.items)
         status = "refused" if is_refused else "empty"
-        why = _joined(why, "all of it holds a secret" if is_refused else _nothing_new(chosen))
+        why = _joined(
+            why,
+            f"all of it holds a secret: {_heads(chosen)}" if is_refused else _nothing_new(chosen),
+        )
     elif not recall.items:
         status = "empty" if status == "ok" else status
         why = _joined(why, recall.nearest)
@@ -121,10 +126,17 @@ def _nothing_new(chosen: Selection) -> str:
     counts = (
         (chosen.shown_before, "shown before"),
         (chosen.repeated, "a repetition"),
-        (chosen.refused, "refused for a secret"),
+        (len(chosen.refused), "refused for a secret"),
     )
     told = ", ".join(f"{count} {what}" for count, what in counts if count)
     return f"nothing of it is new: {told}" if told else ""
+
+
+def _heads(chosen: Selection) -> str:
+    """What was refused, as far as it may be named."""
+    named = [redact(one_line(head))[0] for head in chosen.refused[:MOST_NAMED]]
+    more = len(chosen.refused) - len(named)
+    return "; ".join(named) + (f"; and {more} more" if more > 0 else "")
 
 
 def _report(name: str, requested: int, answer: Answer, told: Told, *, asked: bool) -> SourceReport:
@@ -140,7 +152,7 @@ def _report(name: str, requested: int, answer: Answer, told: Told, *, asked: boo
         gated=recall.gated,
         shown_before=chosen.shown_before,
         repeated=chosen.repeated,
-        refused_secret_items=chosen.refused,
+        refused_secret_items=len(chosen.refused),
         left_out_for_room=told.left_out,
         injected=len(told.entries),
         tokens=_tokens(told.block),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from ..config.inject import SessionsSourceConfig
@@ -116,6 +116,11 @@ def _judged(
             items.append(item)
     if items:
         return Recall("ok", tuple(items), found.matched, gated, answered_by=found.by)
+    dates = frozenset().union(*(held_by(period.written, words) for period in periods))
+    if dates:  # of that time there is none: then those of another, which lack no word for it
+        weights = [0.0 if at in dates else weight for at, weight in enumerate(found.weights)]
+        undated = replace(found, weights=tuple(weights))
+        return _judged(undated, words, (), says, threshold)
     why = "no earlier session holds these words"
     if gated:
         why = f"of {gated} sessions with some of these words, none holds enough of them"

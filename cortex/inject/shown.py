@@ -32,7 +32,7 @@ class Selection:
     entries: tuple[Entry, ...]  # best first
     shown_before: int = 0
     repeated: int = 0  # of what was told under another id, or by the user
-    refused: int = 0  # hold a secret
+    refused: tuple[str, ...] = ()  # heads of those that hold a secret
 
 
 NOTHING = Selection(())
@@ -94,7 +94,8 @@ def selected(
     max_overlap. Items behind the last one selected are not looked at.
     """
     entries: list[Entry] = []
-    shown = repeated = refused = 0
+    shown = repeated = 0
+    refused: list[str] = []
     told = list(carried.texts)
     seen: set[str] = set()
     for item in items:
@@ -102,7 +103,7 @@ def selected(
             break
         entry = entry_of(item, mask=mask)
         if entry is None:
-            refused += 1
+            refused.append(item.head)
             continue
         item_id, content = entry.id_key, entry.content_key
         if not entry.said or item_id in seen:
@@ -117,7 +118,7 @@ def selected(
         entries.append(entry)
         seen.add(item_id)
         told.append((item_id, entry.said))
-    return Selection(tuple(entries), shown, repeated, refused)
+    return Selection(tuple(entries), shown, repeated, tuple(refused))
 
 
 def apart_from(

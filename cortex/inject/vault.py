@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 from ..config.inject import FactsSourceConfig, VaultSourceConfig
 from ..errors import CortexError
 from ..patience import Urgent
+from .days import day_of
 from .source import SPARE, Ask, Item, Recall, Status
 
 if TYPE_CHECKING:
@@ -154,16 +155,18 @@ class VaultSource:
 
     def _of_hit(self, hit: Hit, is_changed: bool) -> _Found:
         from ..search.explain import standing
+        from ..search.note_files import moment_of
         from ..search.standing import type_of
 
         chunk = hit.chunk
         place = f"{chunk.note}:{chunk.start_line}-{chunk.end_line}"
+        note = {"file": chunk.note, "frontmatter": hit.meta, "modified": 0.0}
         item = Item(
             id=_id(chunk.note, chunk.heading_path, hit.part),
             label=type_of(hit.meta) or "note",
             head=_head(chunk.place, place, [standing(hit) if hit.labels else ""]),
             text=chunk.text,
-            remark=CHANGED if is_changed else "",
+            remark=_remark(moment_of(note), is_changed=is_changed),
             score=hit.evidence,
             why=self._reason(hit.nearness, hit.word_share, hit.word_rarity)
             or ("its name" if hit.trace.notes.get("exact") == "name" else ""),
@@ -176,6 +179,7 @@ class VaultSource:
             label=hit.type or "note",
             head=_head(hit.section, hit.place, hit.labels),
             text=hit.text,
+            remark=_remark((hit.time, hit.time_from)),
             score=hit.share,
             why=self._reason(None, hit.share, hit.rarity),
         )
@@ -249,6 +253,11 @@ def _id(path: str, heading_path: Sequence[str], part: int) -> str:
 def _head(place: str, where: str, remarks: Sequence[str]) -> str:
     told = "; ".join(filter(None, remarks))
     return f"{place} ({where}) ({told})" if told else f"{place} ({where})"
+
+
+def _remark(moment: tuple[float, str], *, is_changed: bool = False) -> str:
+    """The day that a note names for itself, and whether it is as it was indexed."""
+    return "; ".join(filter(None, (day_of(*moment), CHANGED if is_changed else "")))
 
 
 def _missing(result: SearchResult) -> str:

@@ -27,6 +27,7 @@ _DATED = (
     ("date", ("date",)),
     ("created", ("created", "datecreated", "createdat", "createdon", "creationdate")),
     ("valid_from", ("validfrom", "validsince", "effectivefrom", "effectivedate")),
+    ("updated", frontmatter.CHANGED),
     ("last_verified", ("lastverified",)),
 )
 
@@ -171,7 +172,7 @@ class Records:
 
 class Moment(NamedTuple):
     at: float  # Unix seconds
-    by: str  # date, created, valid_from, last_verified; name: of the file; file: its last change
+    by: str  # a property of _DATED; name: the file's name; file: its last change
 
 
 def moment_of(note: Mapping[str, Json]) -> Moment:

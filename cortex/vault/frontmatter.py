@@ -921,7 +921,7 @@ def time_of(values: Mapping[str, Json], names: Sequence[str]) -> float | None:
 
 def changed_of(values: Mapping[str, Json]) -> dt.date | None:
     """When somebody last wrote in the note, as far as its properties say."""
-    return _first_day(values, _CHANGED)
+    return _first_day(values, CHANGED)
 
 
 def created_of(values: Mapping[str, Json]) -> dt.date | None:
@@ -1001,12 +1001,12 @@ def _last_day(written: str, day: dt.date) -> dt.date:
     return dt.date(day.year, month, last)
 
 
-_CHANGED = (
+CHANGED = (
     *("updated", "dateupdated", "updatedat", "lastupdated"),
     *("modified", "datemodified", "lastmodified", "lastmod", "modifiedat"),
 )
 _CREATED = ("created", "datecreated", "createdat", "createdon", "creationdate", "date")
-_UPDATED = ("lastverified", *_CHANGED, "date", "created", "datecreated", "createdat")
+_UPDATED = ("lastverified", *CHANGED, "date", "created", "datecreated", "createdat")
 _VALID_UNTIL = (
     *("validuntil", "validto", "validthrough", "validtill", "effectiveuntil"),
     *("expires", "expireson", "expiresat", "expiry", "expirydate", "expirationdate"),
