@@ -26,7 +26,7 @@ import yaml
 
 from cortex import generated
 from embeddings_server import Reply, embeddings, serving
-from gateways import no_other_gateway
+from gateways import gateway
 from host_driver import CHECKOUT
 from shared import shared
 
@@ -518,25 +518,6 @@ def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
-
-
-@contextmanager
-def gateway(host: Host) -> Iterator[Callable[[], bool]]:
-    """A running gateway of the host's home; gives what tells whether it still runs."""
-    with no_other_gateway():
-        process = subprocess.Popen(
-            [host.executable, "gateway", "run"],
-            env=host.env,
-            cwd=host.home,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        try:
-            yield lambda: process.poll() is None
-        finally:
-            process.terminate()
-            process.wait(30)
 
 
 def post(

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from gateways import no_other_gateway
+from gateways import gateway, no_other_gateway
 from host_driver import CHECKOUT
 from shared import shared
 
@@ -328,29 +328,17 @@ def test_a_job_made_with_another_model_is_renewed(host):
     assert after["no_agent"] is False
 
 
-@no_other_gateway()
 def test_a_running_gateway_and_the_clock_are_told(host):
     configure(host.home, "  nightly_promotion: {enabled: true, timezone: Asia/Tokyo}")
     host.env["HERMES_TIMEZONE"] = "Europe/Paris"
     host.hermes("cortex", "cron", "install")
-    process = subprocess.Popen(
-        [host.executable, "gateway", "run"],
-        env=host.env,
-        cwd=host.home,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
+    with gateway(host) as is_running:
         until = time.monotonic() + 60
         while True:
             status = told(host.hermes("cortex", "cron", "status", "--json"))
             if status["scheduler"]["fires"] or time.monotonic() > until:
                 break
-            assert process.poll() is None, "the gateway ended"
-    finally:
-        process.terminate()
-        process.wait(60)
+            assert is_running(), "the gateway ended"
     assert status["scheduler"]["fires"] is True
     assert status["scheduler"]["timezone"] == "Europe/Paris"
     assert any("Asia/Tokyo, which is for the days it is about" in w for w in status["warnings"])

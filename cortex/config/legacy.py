@@ -16,6 +16,7 @@ from .schema import (
 
 Origin = Literal["semantic", "semantic-default", "legacy"]
 
+# In the order in which they stand behind the message; behind them stand the sources of `inject`.
 BLOCKS = (
     "skill_context",
     "bootstrap_context",

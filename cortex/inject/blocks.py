@@ -2,17 +2,9 @@
 
 from __future__ import annotations
 
+from ..config.legacy import BLOCKS
 from ..config.schema import LEAST_BUDGET, HooksConfig
 from .turn import Turn
-
-# In the order in which they stand behind the message; behind them stand the sources of `inject`.
-BLOCKS = (
-    "skill_context",
-    "bootstrap_context",
-    "session_pack",
-    "recent_context",
-    "dynamic_context",
-)
 
 
 def is_on(name: str, hooks: HooksConfig) -> bool:
