@@ -13,14 +13,13 @@ import pytest
 import yaml
 
 from case_bank import (
-    LATER,
     Answer,
     Case,
     Found,
     UnknownForm,
     World,
     apply_settings,
-    later_reason,
+    is_of_hooks,
     load_case,
     require_known_form,
     unanswered,
@@ -229,8 +228,8 @@ def test_a_check_of_hooks_in_a_case_without_one_fails(tmp_path: Path, models_fol
         {"action": "hook"},
     ],
 )
-def test_hooks_are_left_for_later(tmp_path: Path, more: dict[str, Any]) -> None:
-    assert later_reason(case_in(tmp_path, **more)) == LATER
+def test_a_case_of_hooks_is_told_from_others(tmp_path: Path, more: dict[str, Any]) -> None:
+    assert is_of_hooks(case_in(tmp_path, **more))
 
 
 @pytest.mark.network
@@ -255,8 +254,8 @@ def test_a_call_of_a_tool_that_is_not_ours_is_an_unknown_form(tmp_path: Path) ->
         require_known_form(case, set(CHECKS))
 
 
-def test_every_other_case_is_for_now(tmp_path: Path) -> None:
-    assert later_reason(case_in(tmp_path, STEPS, action="crash")) is None
+def test_every_other_case_is_of_no_hook(tmp_path: Path) -> None:
+    assert not is_of_hooks(case_in(tmp_path, STEPS, action="crash"))
 
 
 @pytest.mark.network

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from case_bank import Case, later_reason, load_cases
+from case_bank import Case, is_of_hooks, load_cases
 from case_checks import run_case
 from shared import shared
 
@@ -30,6 +30,7 @@ def parameters() -> list[object]:
             marks=[pytest.mark.slow] if (case.seconds or 0) >= SLOW_S else [],
         )
         for case in cases
+        if not is_of_hooks(case)
     ]
 
 
@@ -38,7 +39,5 @@ def parameters() -> list[object]:
 def test_a_case_of_the_bank_comes_out_as_it_says(
     case: Case, tmp_path: Path, models_folder: Path
 ) -> None:
-    if reason := later_reason(case):
-        pytest.skip(reason)
     faults = run_case(case, tmp_path, models_folder)
     assert not faults, "\n".join([case.spec["title"], *case.spec.get("expect", []), "--", *faults])

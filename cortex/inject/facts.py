@@ -19,7 +19,7 @@ from .words import REMEMBERING, wanted_of
 if TYPE_CHECKING:
     from ..search.standing import Standing
 
-TEXT_CHARS = 300  # of a note, at most
+TEXT_CHARS = 600  # of a note, at most; most facts are shorter, and told whole
 MAX_FACT = 500  # characters of a stored fact
 _SHARE_OF_TIME = 0.8  # of what is left, for reading notes
 _LEAST_CHARS = 2  # of a word of the message
