@@ -122,7 +122,9 @@ def test_nothing_to_inject_is_no_error_and_has_its_reason(inject: Run):
 def test_what_is_gated_is_told_with_how_near_it_came(inject: Run):
     code, out, _ = inject("--message", "who painted the ceiling of the chapel?")
     assert code == 0
-    assert re.search(r"^vault: none passes; the best: words 0\.\d\d of 0\.55, and", out, re.M)
+    assert re.search(r"^vault: none passes; the best: words 0\.\d\d of 0\.55$", out, re.M)
+    _, out, _ = inject("--message", "guards?")
+    assert re.search(r"^vault: .*words 1\.00 of 0\.55, but too common$", out, re.M)
 
 
 def test_notes_that_are_newer_than_the_index_and_platforms_that_admit_nobody_are_told(

@@ -199,7 +199,8 @@ class VaultSource:
         if cosines:
             told.append(f"cosine {max(cosines):.2f} of {self._config.threshold:g}")
         if shares:
-            told.append(f"words {max(shares):.2f} of {self._config.min_words:g}, and rare enough")
+            is_common = ", but too common" if max(shares) >= self._config.min_words else ""
+            told.append(f"words {max(shares):.2f} of {self._config.min_words:g}{is_common}")
         return f"none passes; the best: {'; '.join(told)}" if told else ""
 
     def _told(self, recall: Recall) -> Recall:
